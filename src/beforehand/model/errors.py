@@ -1,0 +1,97 @@
+"""Errors as one tree: each has a code, a sentence and a hint.
+
+A refusal that belongs to the work itself is a Reason, not an exception; these are for calls that cannot be answered.
+Only `server/` maps them to HTTP statuses and only `cli/` to exit codes.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from beforehand.model.reason import Problem
+
+
+class BeforehandError(Exception):
+    """The root of the tree; `says` is a whole sentence a person can act on."""
+
+    code = "error"
+
+    def __init__(
+        self,
+        says: str,
+        *,
+        code: str | None = None,
+        hint: str = "",
+        problems: Sequence[Problem] = (),
+        nearest: Sequence[str] = (),
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(says)
+        self.says = says
+        self.code = code or type(self).code
+        self.hint = hint
+        self.problems = tuple(problems)
+        self.nearest = tuple(nearest)
+        self.extra = dict(extra or {})
+
+
+class BadInputError(BeforehandError):
+    """The document or the call itself is wrong; nothing was changed."""
+
+    code = "input.invalid"
+
+
+class TooLargeError(BadInputError):
+    code = "input.too_large"
+
+
+class NotFoundError(BeforehandError):
+    code = "not_found"
+
+
+class ConflictError(BeforehandError):
+    """The thing has moved on since the caller looked; `extra` holds the difference."""
+
+    code = "conflict"
+
+
+class RefusedError(BeforehandError):
+    """The call is understood and not allowed in the present state."""
+
+    code = "refused"
+
+
+class UnauthorisedError(BeforehandError):
+    code = "auth.missing"
+
+
+class ForbiddenError(BeforehandError):
+    code = "auth.forbidden"
+
+
+class UnavailableError(BeforehandError):
+    """Something outside (a server, a disk, a store) does not answer; trying again later may help."""
+
+    code = "unavailable"
+
+
+class NotLeadingError(BeforehandError):
+    """Another process leads this home; `extra` says which and where."""
+
+    code = "store.not_leading"
+
+
+class Fault(BeforehandError):  # noqa: N818  a word of the kernel: refusal, fault, bug
+    """A step, task or action did not work out.
+
+    `transient` faults may be retried. `untouched` says that nothing physical began, so that even a physical step
+    may be tried again.
+    """
+
+    code = "fault"
+
+    def __init__(
+        self, says: str, *, transient: bool = False, untouched: bool = False, code: str | None = None, hint: str = ""
+    ) -> None:
+        super().__init__(says, code=code, hint=hint)
+        self.transient = transient
+        self.untouched = untouched

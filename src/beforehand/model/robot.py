@@ -1,0 +1,82 @@
+"""What goes between the house and a fleet robot, whatever protocol carries it.
+
+The core sends a target and the robot finds its own way there. Telemetry is a report, not an order: it may come late,
+twice or out of order, which `boot` and `seq` tell. `task_status` is the protocol's own number: 0 none, 1 waiting,
+2 running, 3 suspended, 4 completed, 5 failed, 6 cancelled.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+LoadReading = Literal["empty", "loaded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    robot_id: str
+    ts: int
+    """Milliseconds, when the robot made the report."""
+    seq: int
+    """Counts up by one a report since the robot's last boot."""
+    boot: int = 1
+    """Counts the robot's restarts; a robot that restarted has forgotten its order."""
+    node_id: str | None = None
+    """The last node reached; None where the robot does not know where it is."""
+    next_node_id: str | None = None
+    """The node it is driving to at the other end of the edge it is on; None while it stands on a node."""
+    x: float = 0.0
+    y: float = 0.0
+    heading: float = 0.0
+    task_status: int = 0
+    task_id: str | None = None
+    """The key of the command that `task_status` speaks of, where the robot reports per task."""
+    battery: float | None = None
+    charging: bool = False
+    blocked: bool = False
+    load_sensor: LoadReading | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GoTarget:
+    """Drive to `payload["id"]`, and load or unload there if the payload names an operation."""
+
+    key: str
+    robot_id: str
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRobot:
+    key: str
+    robot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeRobot:
+    key: str
+    robot_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTarget:
+    """Give up the running target; the robot stops at the next node and reports status 6."""
+
+    key: str
+    robot_id: str
+
+
+RobotCommand = GoTarget | PauseRobot | ResumeRobot | CancelTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Ack:
+    """The robot's answer to one command: taken or refused, and why. Taken is not done."""
+
+    key: str
+    robot_id: str
+    ts: int
+    ok: bool = True
+    code: str = ""
+    says: str = ""

@@ -1,0 +1,123 @@
+"""The one log and the tables read from it.
+
+`append` returns when the events are on disk, together with the rows that were read out of them. Rows are a cache: the
+projection is a pure function of the events, and rebuilding the rows from the log gives the same bytes.
+Exactly one process leads a store and may append; everybody may read.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from beforehand.model.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One document that HTTP reads.
+
+    `body` None deletes it; `parent` groups (the steps of a run); `open` marks what still lives.
+    """
+
+    kind: str
+    id: str
+    body: Mapping[str, Any] | None
+    parent: str = ""
+    open: bool = False
+
+
+Projection = Callable[[Event], Iterable[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An event as it lies in the log: its number, what filters look at, and its wire JSON, encoded once."""
+
+    seq: int
+    kind: str
+    scene: str | None
+    owner: str
+    run_id: str | None
+    task_id: str | None
+    line: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    kinds: frozenset[str] = frozenset()
+    run: str | None = None
+    task: str | None = None
+    scene: str | None = None
+    owner: str | None = None
+
+    def admits(self, record: Record) -> bool:
+        return (
+            (not self.kinds or record.kind in self.kinds)
+            and (self.run is None or record.run_id == self.run)
+            and (self.task is None or record.task_id == self.task)
+            and (self.scene is None or record.scene == self.scene)
+            and (self.owner is None or record.owner == self.owner)
+        )
+
+
+EVERYTHING = EventFilter()
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """Who leads a store: which process, since when, and where it can be reached."""
+
+    epoch: int
+    pid: int
+    host: str
+    url: str | None
+    since: int
+    note: str = ""
+    alive: bool = field(default=True)
+
+
+class Store(Protocol):
+    """Opened for leading or for reading; see the module's words for what each promises."""
+
+    async def append(self, events: Sequence[Event]) -> Sequence[Event]:
+        """Make the events durable, in order, in one transaction with their rows; return them numbered."""
+
+    async def last_seq(self) -> int: ...
+
+    async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
+        """Records with a number above `after`, in order."""
+
+    async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]: ...
+
+    async def row(self, kind: str, id: str) -> dict[str, Any] | None: ...
+
+    async def rows(
+        self,
+        kind: str,
+        *,
+        parent: str | None = None,
+        open: bool | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Documents of a kind in the order they first appeared."""
+
+    async def count(self, kind: str, *, open: bool | None = None) -> int: ...
+
+    async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None: ...
+
+    async def snapshot(self, owner: str) -> tuple[int, dict[str, Any]] | None: ...
+
+    async def rebuild_rows(self) -> None:
+        """Drop every row and read them anew from the log."""
+
+    def on_commit(self, listener: Callable[[Sequence[Record]], None]) -> Callable[[], None]:
+        """Call `listener` in the event loop with what each commit made durable; the result takes it off again."""
+
+    async def announce(self, url: str | None, note: str = "") -> None:
+        """Say where the leading process can be reached."""
+
+    async def leader(self) -> Leader | None:
+        """Who leads now, `alive` false when that process is gone."""
+
+    async def close(self) -> None: ...

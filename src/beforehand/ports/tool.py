@@ -1,0 +1,125 @@
+"""Tools: what a step calls.
+
+A tool declares its arguments as JSON schema and what a crash means for it: *pure* (run again freely), *idempotent*
+(run again under the same key) or *physical* (never run again unasked; `probe` asks the machine, else a person is).
+A tool may also judge whether one call is destructive and preview what a call would do.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Effect = Literal["pure", "idempotent", "physical"]
+Destructive = Literal["never", "always", "judged"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    effect: Effect
+    destructive: Destructive = "never"
+    """`judged` asks the tool's `judge` about each call, once, before it first starts."""
+    asks_person: bool = False
+    """The step is a question: a person's answer is its value, and `run` is never called."""
+    output: str = ""
+    """What its value is, a sentence."""
+    output_schema: Mapping[str, Any] | None = None
+    estimate_s: float = 0.1
+    can_probe: bool = False
+    source: str = "built-in"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    destructive: bool
+    says: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    """What a person sees when asked: a diff, a path, a size."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeAnswer:
+    """`running` means: still at it, ask again; `unknown` means: a person must say."""
+
+    state: Literal["happened", "not_begun", "running", "unknown"]
+    value: Any = None
+    says: str = ""
+
+
+class Unknown:
+    """The value of a step that a preview cannot know; `says` tells why."""
+
+    def __init__(self, says: str) -> None:
+        self.says = says
+
+    def __repr__(self) -> str:
+        return f"‹{self.says}›"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a call would do: a sentence, how long it takes, the value it would give and, for files, the unified diff."""
+
+    says: str
+    seconds: float
+    value: Any = None
+    diff: str | None = None
+    problems: tuple[str, ...] = ()
+
+
+class Workspace(Protocol):
+    """The folder that file tools stay inside, links included. Paths are relative to it; leaving it is a Fault."""
+
+    def describe(self) -> str: ...
+    async def exists(self, path: str) -> bool: ...
+    async def read(self, path: str) -> bytes: ...
+    async def write(self, path: str, content: bytes) -> None: ...
+    async def delete(self, path: str) -> None: ...
+    async def entries(self, path: str) -> list[str]: ...
+
+
+def _no_progress(percent: float) -> None: ...
+
+
+def _no_log(line: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What one call is given besides its arguments."""
+
+    key: str
+    """Stable for run, step and attempt; the machine's idempotency key."""
+    workspace: Workspace
+    correlation_id: str = ""
+    progress: Callable[[float], None] = _no_progress
+    """Report 0-100; shown live, not logged."""
+    log: Callable[[str], None] = _no_log
+    """A line for whoever follows the step; kept with its result."""
+
+
+class Tool(ABC):
+    """One tool. Faults are raised as `model.errors.Fault`; being stopped arrives as `asyncio.CancelledError`."""
+
+    spec: ToolSpec
+
+    @abstractmethod
+    async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
+        """Do it and return a JSON value."""
+
+    async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
+        """Whether this very call would destroy something."""
+        return Judgement(destructive=self.spec.destructive == "always")
+
+    async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
+        """After a crash: did the call with this key happen?"""
+        return ProbeAnswer("unknown")
+
+    async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
+        """What the call would do, against a copy-on-write workspace; must change nothing outside it."""
+        return Preview(
+            says=self.spec.description, seconds=self.spec.estimate_s, value=Unknown(f"what {self.spec.name} gives")
+        )
