@@ -1,0 +1,304 @@
+"""The words of a fleet scene: nodes and edges, worksites, robots, streams and settings.
+
+Field names are the spec's own, camelCase on the wire. Two kinds of words live here: what a scene file says
+(`FleetScene` and its parts, checked and frozen), and what is true at run time (`Worksite`, `Robot`, `Task`, `Stream`:
+plain frozen records that are replaced, never changed, so that a tick over thousands of them stays cheap).
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+
+from beforehand.model.base import Word
+
+Occupancy = Literal["unknown", "empty", "filled", "reserved"]
+WorksiteType = Literal["pickup", "dropoff", "buffer", "charger", "park"]
+LoadState = Literal["empty", "loaded", "unknown"]
+LoadSource = Literal["task", "sensor", "manual", "unknown"]
+RobotStatus = Literal["online", "offline", "blocked"]
+TaskStatus = Literal["created", "active", "held", "stale", "completed", "failed", "canceled"]
+Phase = Literal[
+    "idle", "moving_to_pick", "picking", "moving_to_drop", "dropping", "parking", "charging", "error", "held"
+]
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e7, le=1e7)]
+Length = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1e7)]
+Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1e7)]
+Amount = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e7)]
+Share = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
+Flag = Annotated[bool, Field(strict=True)]
+Count = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
+
+
+class Node(Word):
+    id: Name
+    x: Number
+    y: Number
+
+
+class Edge(Word):
+    from_: Name = Field(alias="from")
+    to: Name
+    one_way: Flag = False
+    length_m: Length | None = None
+    """Metres; the distance between the two nodes when absent."""
+
+
+class WorksiteSpec(Word):
+    worksite_id: Name
+    worksite_type: WorksiteType
+    group_id: str | None = None
+    entry_node_id: Name
+    action_node_id: Name | None = None
+    occupancy: Occupancy | None = None
+    """What stands there at the start: `unknown` when absent, `empty` for chargers and park places."""
+    pick_params: Mapping[str, Any] | None = None
+    drop_params: Mapping[str, Any] | None = None
+
+    @property
+    def node_id(self) -> str:
+        """The one node a robot is sent to: the action node if there is one, else the entry."""
+        return self.action_node_id or self.entry_node_id
+
+    @property
+    def initial_occupancy(self) -> Occupancy:
+        if self.occupancy is not None:
+            return self.occupancy
+        return "empty" if self.worksite_type in ("charger", "park") else "unknown"
+
+
+class RobotSpec(Word):
+    robot_id: Name
+    node_id: Name
+    battery: Share = 1.0
+    load_state: LoadState = "unknown"
+    speed_mps: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=100)] = 1.0
+    park_node_id: Name | None = None
+    completion_statuses: Annotated[tuple[int, ...], Field(min_length=1)] = (4, 6)
+    link: str = "sim"
+
+
+class StreamSpec(Word):
+    stream_id: Name
+    kind: Name = "pickDrop"
+    enabled: Flag = True
+    params: Mapping[str, Any] = Field(default_factory=dict)
+    """What the stream's kind asks for; checked by that kind's handler."""
+    priority: Number = 0
+    quota: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | None = None
+    """With `arbitration: quota`, how many tasks it may start in one `quotaWindowS`; no limit when absent."""
+    meta: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class Settings(Word):
+    dispatch: Literal["nearest", "first", "optimal"] = "nearest"
+    arbitration: Literal["priority", "roundRobin", "quota", "preempt"] = "priority"
+    error_policy: Literal["freeze", "recover"] = "freeze"
+    park_node_id: Name | None = None
+    charge_start_threshold: Share = 0.2
+    charge_stop_threshold: Share = 0.8
+    max_wait_s: Seconds = 600
+    aging_per_s: Amount = 0.01
+    start_timeout_s: Seconds = 10
+    step_timeout_s: Seconds = 600
+    offline_after_s: Seconds = 5
+    pick_height_m: Amount = 1.2
+    drop_height_m: Amount = 0.1
+    traffic_mode: Literal["NONE"] = "NONE"
+    tick_s: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0.01, le=60)] = 0.5
+
+    quota_window_s: Seconds = 60
+    """The window that a stream's `quota` counts in."""
+    lease_s: Seconds = 3600
+    """How long a task may hold its worksites, pauses not counted, before it is `stale` and a person is asked."""
+    retries: Annotated[int, Field(strict=True, ge=0, le=20)] = 2
+    """With `errorPolicy: recover`, how often a step that failed or did not start is tried again."""
+    retry_delay_s: Seconds = 5
+    """The first wait before such a retry; it doubles each time."""
+    battery_per_m: Amount = 0.0002
+    """Share of a full battery that one metre costs; batteries run down only where there is a charger."""
+    battery_per_s: Amount = 0.00001
+    """Share of a full battery that one second costs, driving or not."""
+    charge_per_s: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)] = 0.0005
+    """Share of a full battery that one second on a charger gives."""
+
+
+class FleetScene(Word):
+    kind: Literal["fleet"] = "fleet"
+    name: Name
+    nodes: tuple[Node, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    worksites: tuple[WorksiteSpec, ...] = ()
+    robots: tuple[RobotSpec, ...] = ()
+    streams: tuple[StreamSpec, ...] = ()
+    settings: Settings = Field(default_factory=Settings)
+
+    @property
+    def has_chargers(self) -> bool:
+        return any(site.worksite_type == "charger" for site in self.worksites)
+
+
+# What is true at run time. `wire_of` and `from_wire` translate the records; absent (None) values are left out.
+
+
+@dataclass(frozen=True, slots=True)
+class Worksite:
+    worksite_id: str
+    worksite_type: WorksiteType
+    entry_node_id: str
+    action_node_id: str | None = None
+    group_id: str | None = None
+    occupancy: Occupancy = "unknown"
+    reserved_by: str | None = None
+    """The task that holds it, or, for chargers and park places, the robot."""
+    occupancy_before: Occupancy | None = None
+    """What lies under the reservation."""
+    since_ts_ms: int = 0
+    """When what lies there last changed."""
+    failures: int = 0
+    """Failed picks or drops here in a row; too many take it out of dispatch until a person looks at it."""
+    rest_until_ts_ms: int = 0
+    """Not used for new work before this time, after a failure."""
+
+    @property
+    def node_id(self) -> str:
+        return self.action_node_id or self.entry_node_id
+
+    @property
+    def lies(self) -> Occupancy:
+        """What physically lies there, reservation or not."""
+        return self.occupancy_before or self.occupancy if self.occupancy == "reserved" else self.occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    stream_id: str
+    kind: str = "pickDrop"
+    enabled: bool = True
+    priority: float = 0.0
+    quota: int | None = None
+    params: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    meta: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    cursor: str | None = None
+    """The drop place it used last, from which a rotation goes on."""
+    tasks_created: int = 0
+    tasks_completed: int = 0
+    last_task_ts_ms: int | None = None
+    window_start_ts_ms: int = 0
+    window_count: int = 0
+    """Tasks started since `windowStartTsMs`, for the quota."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """Something a robot does for itself, never a task: driving to a park place or a charger and standing there."""
+
+    kind: Literal["park", "charge"]
+    node_id: str
+    key: str
+    worksite_id: str | None = None
+    state: Literal["due", "sent", "running", "canceling", "there"] = "due"
+    sent_ts_ms: int = 0
+    level: float | None = None
+    """For charging: the battery level it stays for."""
+    ordered: bool = False
+    """A person asked for it, so it is not given up for work before it is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Robot:
+    robot_id: str
+    status: RobotStatus = "online"
+    phase: Phase = "idle"
+    load_state: LoadState = "unknown"
+    load_state_source: LoadSource = "unknown"
+    load_state_confidence: Literal["high", "low"] = "low"
+    task_id: str | None = None
+    errand: Errand | None = None
+    errands: int = 0
+    """How many errands it has had, for their keys."""
+    held: bool = False
+    """A person holds it: it finishes nothing and starts nothing until released."""
+    paused: bool = False
+    """It was told to pause and not yet to go on."""
+    out_of_service: bool = False
+    error: str | None = None
+    boot: int = 0
+    """The boot count it last reported; a change means it has forgotten its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    task_id: str
+    stream_id: str | None
+    source_id: str
+    target_id: str
+    robot_id: str | None = None
+    status: TaskStatus = "created"
+    step: Literal["pick", "drop", "done"] = "pick"
+    phase: Phase = "idle"
+    priority: float = 0.0
+    committed: bool = False
+    """The drop is locked: the robot carries the pallet and is within the commit distance, or there is none to change."""
+    command_key: str | None = None
+    command_state: Literal["none", "due", "sent", "running", "paused", "canceling"] = "none"
+    attempt: int = 0
+    """How many commands this task has sent; part of each command's key."""
+    retries: int = 0
+    """Retries of the present step."""
+    sent_ts_ms: int = 0
+    deadline_ts_ms: int | None = None
+    """When the present wait (start or step) times out."""
+    remaining_ms: int | None = None
+    """What was left of that wait when the task was paused."""
+    lease_ts_ms: int | None = None
+    lease_remaining_ms: int | None = None
+    retry_ts_ms: int | None = None
+    waits_for: Literal["person", "robot", "retry"] | None = None
+    """While held: what ends it."""
+    then: Literal["resend", "next", "cancel", "fail", "hand-back", "retarget"] | None = None
+    """While a command is being cancelled: what follows once the robot has let go."""
+    not_robot_id: str | None = None
+    """The robot that handed it back; another one is preferred."""
+    error_code: str | None = None
+    error: str | None = None
+    created_ts_ms: int = 0
+    updated_ts_ms: int = 0
+    ended_ts_ms: int | None = None
+
+
+RecordT = TypeVar("RecordT")
+
+
+@cache
+def _wire_names(kind: type) -> tuple[tuple[str, str, Any], ...]:
+    fields = dataclasses.fields(kind)
+    return tuple((f.name, to_camel(f.name), f.default) for f in fields)
+
+
+def wire_of(record: Any) -> dict[str, Any]:
+    """A run-time record as JSON-ready data with the spec's names, absent values left out."""
+    shown: dict[str, Any] = {}
+    for name, wire_name, _ in _wire_names(type(record)):
+        value = getattr(record, name)
+        if value is not None:
+            shown[wire_name] = wire_of(value) if isinstance(value, Errand) else value
+    return shown
+
+
+def from_wire(kind: type[RecordT], data: Mapping[str, Any]) -> RecordT:
+    """The record that `wire_of` wrote; names it does not know are passed over, so that later logs still read."""
+    values: dict[str, Any] = {}
+    for name, wire_name, default in _wire_names(kind):
+        if wire_name in data:
+            value = data[wire_name]
+            values[name] = from_wire(Errand, value) if name == "errand" and value is not None else value
+        elif default is dataclasses.MISSING and name == "stream_id":
+            values[name] = None
+    return kind(**values)
