@@ -1,0 +1,52 @@
+#!/bin/sh
+# Makes .venv with everything Beforehand and its tests need, from the hashed locks in requirements/.
+# What is missing on a Debian machine is installed when this runs as root; otherwise a sentence says what to install.
+set -eu
+cd "$(dirname "$0")/.."
+python="${PYTHON:-python3}"
+here="$(pwd -P)"
+
+say() { printf '%s\n' "$*" >&2; }
+
+stop() {
+    say "make setup stopped: $*"
+    exit 1
+}
+
+can_install() { [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; }
+
+install_python() {
+    say "Installing python3 and python3-venv from Debian packages."
+    DEBIAN_FRONTEND=noninteractive
+    export DEBIAN_FRONTEND
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 python3-venv >/dev/null
+}
+
+has_venv() { "$python" -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+if ! has_venv; then
+    if can_install; then
+        install_python || stop "python3-venv could not be installed; look at the message above and try again."
+    fi
+    has_venv || stop "Python with venv is missing. Install it first; on Debian: apt install python3 python3-venv"
+fi
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    stop "$("$python" --version) is too old; Python 3.11 or newer is needed. Name one with: make setup PYTHON=python3.12"
+
+# A checkout that was moved or copied carries scripts that point to the old place, so its environment is made anew.
+if [ -d .venv ] && ! grep -qF "$here/.venv" .venv/pyvenv.cfg 2>/dev/null; then
+    "$python" -m venv --clear .venv
+elif ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    "$python" -m venv .venv
+fi
+
+say "Installing the dependencies into .venv; the first time this takes a few minutes."
+.venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
+
+set -- -e .
+if [ -f examples/plugin/pyproject.toml ]; then
+    set -- "$@" -e examples/plugin
+fi
+.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation "$@"
+say "Ready: .venv/bin/beforehand"
