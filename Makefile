@@ -52,7 +52,7 @@ bench-peers: $(BENCH_STAMP)
 
 $(BENCH_STAMP): requirements/bench.txt
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	.venv-bench/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
 
 lock:

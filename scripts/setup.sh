@@ -42,11 +42,11 @@ elif ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 say "Installing the dependencies into .venv; the first time this takes a few minutes."
-.venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
+.venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
 
 set -- -e .
 if [ -f examples/plugin/pyproject.toml ]; then
     set -- "$@" -e examples/plugin
 fi
-.venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation "$@"
+.venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation "$@"
 say "Ready: .venv/bin/beforehand"
