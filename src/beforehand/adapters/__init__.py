@@ -1,0 +1,1 @@
+"""One folder per outside thing. Adapters translate and keep the promises of `ports/`; they take no decisions."""
