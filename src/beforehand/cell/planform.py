@@ -1,0 +1,51 @@
+"""A sequence as an ordinary plan and back: each atomic step is a step of `cell.move` or `cell.routine`, in a chain.
+
+The steps carry the goal they serve, so that a reader can fold what was put in for it.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from beforehand.cell.builder import Sequence
+from beforehand.model.cell import AtomicStep
+
+MOVE_TOOL = "cell.move"
+ROUTINE_TOOL = "cell.routine"
+ARGUMENTS = ("target", "position", "tool", "stabilize", "action_after", "verify")
+
+
+def to_plan_steps(sequence: Sequence) -> list[dict[str, Any]]:
+    """Step documents for a Plan, chained by `dependsOn`."""
+    steps = []
+    for at, step in enumerate(sequence.steps):
+        number = sequence.goal_of[at]
+        goal = {"index": number, "says": sequence.goals[number - 1]}
+        steps.append(plan_step(step, sequence.scene, f"step_{at + 1}", [f"step_{at}"] if at else [], goal))
+    return steps
+
+
+def plan_step(
+    step: AtomicStep, scene: str, step_id: str, depends_on: list[str], goal: dict[str, Any] | None
+) -> dict[str, Any]:
+    wire = step.wire()
+    args = {"scene": scene} | {key: wire[key] for key in ARGUMENTS if key in wire}
+    tool = MOVE_TOOL if step.action == "move" else ROUTINE_TOOL
+    made: dict[str, Any] = {"id": step_id, "description": step.name, "tool": tool, "args": args}
+    made["dependsOn"] = depends_on
+    if goal is not None:
+        made["goal"] = goal
+    return made
+
+
+def from_plan_steps(steps: Iterable[Mapping[str, Any]]) -> list[AtomicStep]:
+    """The atomic steps in a plan's cell steps, in the order listed, numbered anew; skipped ones are left out."""
+    atomic: list[AtomicStep] = []
+    for step in steps:
+        if step.get("tool") not in (MOVE_TOOL, ROUTINE_TOOL) or step.get("status") == "skipped":
+            continue
+        args = step.get("args") or {}
+        known = {key: args[key] for key in ARGUMENTS if args.get(key) is not None}
+        action = "move" if step["tool"] == MOVE_TOOL else "routine"
+        name = str(step.get("description") or known.get("target", ""))
+        atomic.append(AtomicStep.model_validate({"id": len(atomic) + 1, "name": name, "action": action, **known}))
+    return atomic
