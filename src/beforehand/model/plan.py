@@ -11,7 +11,10 @@ from pydantic import Field, StringConstraints
 
 from beforehand.model.base import Word
 
-StepId = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:@ /-]*$")]
+StepId = Annotated[
+    str, StringConstraints(max_length=200, pattern=r"^\w[\w-]*$"), Field(coerce_numbers_to_str=True)
+]
+"""Letters, digits, `_` and `-`, so that `$id.part` reads in one way."""
 OnFailure = Literal["continue", "stop", "ask"]
 
 
@@ -76,7 +79,7 @@ class Step(Word):
     description: str = Field(default="", max_length=10_000)
     tool: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     args: dict[str, Any] = Field(default_factory=dict)
-    depends_on: tuple[str, ...] = ()
+    depends_on: tuple[Annotated[str, Field(coerce_numbers_to_str=True)], ...] = ()
     status: StepStatus = StepStatus.PENDING
     result: StepResult | None = None
     requires_approval: bool = False

@@ -1,0 +1,208 @@
+"""Editing a plan: a list of edits gives the next version, all or nothing, and two versions can be compared.
+
+{op: edit, id, set: {…}}   {op: move, id, before|after: id}   {op: skip|unskip|remove, id}
+{op: add, step: {…}, before|after?: id}
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.graph import dependencies
+from beforehand.engine.validate import check_document, invalid_plan
+from beforehand.model.errors import BadInputError
+from beforehand.model.plan import Plan, Step, StepStatus, step_wire
+from beforehand.model.reason import Problem, name_list, nearest_names
+
+Documents = list[dict[str, Any]]
+_FIXED = {"id", "status", "result", "order"}
+MAX_EDITS = 10_000
+
+
+def edited(plan: Plan, edits: Any, catalog: Catalog, *, created_at: str) -> Plan:
+    """The next version of the plan; BadInputError with every problem when the edits do not work out."""
+    if not isinstance(edits, Sequence) or isinstance(edits, str) or not edits:
+        raise BadInputError("`edits` is a list with at least one edit.", code="edit.shape")
+    if len(edits) > MAX_EDITS:
+        raise BadInputError(f"{MAX_EDITS} edits at a time is the most.", code="edit.shape")
+    documents: Documents = [step_wire(step) for step in plan.steps]
+    problems: list[Problem] = []
+    moved: set[str] = set()
+    for place, edit in enumerate(edits):
+        problems += _apply(documents, edit, f"edits[{place}]", moved)
+    for order, document in enumerate(documents, start=1):
+        document["order"] = order
+    if problems:
+        raise invalid_edit(problems)
+    changed, found = check_document({"steps": documents}, catalog)
+    found = [_broken_by_removal(problem, plan) for problem in found] + _misplaced(changed, moved)
+    if found:
+        raise invalid_plan(found)
+    return plan.model_copy(update={"version": plan.version + 1, "steps": changed.steps, "created_at": created_at})
+
+
+def invalid_edit(problems: Sequence[Problem]) -> BadInputError:
+    return BadInputError(f"Nothing was changed: {problems[0].says}", code="edit.invalid", problems=problems)
+
+
+def _apply(documents: Documents, edit: Any, path: str, moved: set[str]) -> list[Problem]:
+    if not isinstance(edit, Mapping):
+        return [Problem(code="edit.shape", about=path, path=path, says=f"{path} is no edit: it needs an `op`.")]
+    apply = _OPERATIONS.get(str(edit.get("op")))
+    if apply is None:
+        nearest = nearest_names(str(edit.get("op")), _OPERATIONS)
+        says = f"{path}: unknown op {edit.get('op')!r}; there is {name_list(nearest)}."
+        return [Problem(code="edit.unknown_op", about=path, path=path, says=says, nearest=nearest)]
+    try:
+        moved |= apply(documents, edit)
+    except BadInputError as error:
+        return [Problem(code=error.code, about=path, path=path, says=f"{path}: {error.says}", nearest=error.nearest)]
+    return []
+
+
+def _find(documents: Documents, name: Any) -> int:
+    for place, document in enumerate(documents):
+        if document["id"] == str(name):
+            return place
+    ids = [document["id"] for document in documents]
+    nearest = nearest_names(str(name), ids)
+    raise BadInputError(
+        f"There is no step {name!r}; nearest: {name_list(nearest)}.", code="edit.unknown_step", nearest=nearest
+    )
+
+
+def _edit(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
+    place = _find(documents, edit.get("id"))
+    changes = edit.get("set")
+    if not isinstance(changes, Mapping) or not changes:
+        raise BadInputError("an edit needs `set` with the fields to change.", code="edit.shape")
+    if fixed := _FIXED & changes.keys():
+        raise BadInputError(f"{name_list(sorted(fixed))} cannot be set by an edit.", code="edit.fixed_field")
+    document = documents[place]
+    for key, value in changes.items():
+        if key.startswith("args."):
+            document["args"] = {**document.get("args", {}), key.removeprefix("args."): value}
+        elif value is None and key != "args":
+            document.pop(_spelled(document, key), None)
+        else:
+            document[_spelled(document, key)] = value
+    return set()
+
+
+def _spelled(document: Mapping[str, Any], key: str) -> str:
+    """The field's name as documents write it, whichever spelling the edit used."""
+    field = Step.model_fields.get(key)
+    return field.alias if field is not None and field.alias else key
+
+
+def _mark(status: StepStatus) -> Callable[[Documents, Mapping[str, Any]], set[str]]:
+    def mark(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
+        documents[_find(documents, edit.get("id"))]["status"] = status.value
+        return set()
+
+    return mark
+
+
+def _remove(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
+    del documents[_find(documents, edit.get("id"))]
+    return set()
+
+
+def _move(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
+    if ("before" in edit) == ("after" in edit):
+        raise BadInputError("a move needs either `before` or `after`.", code="edit.shape")
+    document = documents.pop(_find(documents, edit.get("id")))
+    try:
+        _insert(documents, document, edit)
+    except BadInputError:
+        documents.append(document)
+        raise
+    return {document["id"]}
+
+
+def _add(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
+    step = edit.get("step")
+    if not isinstance(step, Mapping):
+        raise BadInputError("an add needs `step`, with at least `id` and `tool`.", code="edit.shape")
+    if "before" in edit and "after" in edit:
+        raise BadInputError("an add takes `before` or `after`, not both.", code="edit.shape")
+    document = {key: value for key, value in step.items() if key not in ("status", "result", "order")}
+    if "id" not in document or any(str(document["id"]) == other["id"] for other in documents):
+        raise BadInputError(f"the new step needs an id of its own, not {document.get('id')!r}.", code="edit.shape")
+    document["id"] = str(document["id"])
+    _insert(documents, document, edit)
+    return set()
+
+
+def _insert(documents: Documents, document: dict[str, Any], edit: Mapping[str, Any]) -> None:
+    if "before" in edit:
+        documents.insert(_find(documents, edit["before"]), document)
+    elif "after" in edit:
+        documents.insert(_find(documents, edit["after"]) + 1, document)
+    else:
+        documents.append(document)
+
+
+_OPERATIONS: dict[str, Callable[[Documents, Mapping[str, Any]], set[str]]] = {
+    "edit": _edit,
+    "move": _move,
+    "skip": _mark(StepStatus.SKIPPED),
+    "unskip": _mark(StepStatus.PENDING),
+    "remove": _remove,
+    "add": _add,
+}
+
+
+def _broken_by_removal(problem: Problem, before: Plan) -> Problem:
+    """An unknown dependency that was there before: say that the removal broke it."""
+    if problem.code not in ("step.unknown_dependency", "step.unknown_reference"):
+        return problem
+    gone = [step.id for step in before.steps if f"'{step.id}'" in problem.says and step.id != problem.about]
+    if not gone:
+        return problem
+    return problem.model_copy(
+        update={
+            "code": "edit.breaks_dependency",
+            "says": f"{problem.about} depends on {gone[0]}, which would be removed.",
+            "try_next": f"Change {problem.about} first, or skip {gone[0]} instead of removing it.",
+        }
+    )
+
+
+def _misplaced(plan: Plan, moved: set[str]) -> list[Problem]:
+    """A moved step must stay behind what it depends on and before what depends on it."""
+    if not moved:
+        return []
+    place = {step.id: step.order for step in plan.steps}
+    problems = []
+    for step in plan.steps:
+        for name in dependencies(step):
+            if (step.id in moved or name in moved) and place[name] > place[step.id]:
+                says = f"{step.id} cannot come before {name}, which it depends on."
+                problems.append(Problem(code="edit.breaks_dependency", about=step.id, path="steps", says=says))
+    return problems
+
+
+def difference(before: Plan, after: Plan) -> list[dict[str, Any]]:
+    """What changed between two versions: steps added, removed, changed (field by field) and moved."""
+    old = {step.id: step_wire(step) for step in before.steps}
+    new = {step.id: step_wire(step) for step in after.steps}
+    changes: list[dict[str, Any]] = [
+        {"change": "removed", "id": name, "step": old[name]} for name in old if name not in new
+    ]
+    was = {name: place for place, name in enumerate(name for name in old if name in new)}
+    now = {name: place for place, name in enumerate(name for name in new if name in old)}
+    for name, step in new.items():
+        if name not in old:
+            changes.append({"change": "added", "id": name, "step": step})
+            continue
+        fields = {
+            key: {"from": old[name].get(key), "to": step.get(key)}
+            for key in sorted(old[name].keys() | step.keys())
+            if key != "order" and old[name].get(key) != step.get(key)
+        }
+        if fields:
+            changes.append({"change": "changed", "id": name, "fields": fields})
+        if was[name] != now[name]:
+            changes.append({"change": "moved", "id": name, "from": old[name]["order"], "to": step["order"]})
+    return changes

@@ -1,0 +1,159 @@
+"""References: how a step's arguments use what earlier steps gave.
+
+An argument that is exactly `$step_1` becomes that step's value, type kept; `$step_1.a.b[0]` a part of it;
+`${step_1.a}` inside a longer string is put in as text; `$$` is a literal `$`. Any other dollar is just a dollar.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from beforehand.model.reason import name_list, nearest_names
+
+_PARTS = r"(?:\.[^.\[\]${}\s]+|\[\d{1,9}\])*"
+_REFERENCE = re.compile(rf"(\w[\w-]*)({_PARTS})")
+_WHOLE = re.compile(rf"\$(?:(\w[\w-]*)({_PARTS})|\{{(\w[\w-]*)({_PARTS})\}})")
+_INSIDE = re.compile(rf"\$\$|\$\{{(\w[\w-]*)({_PARTS})\}}")
+_PART = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    step: str
+    parts: tuple[str | int, ...] = ()
+
+    def __str__(self) -> str:
+        return "$" + self.step + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in self.parts)
+
+
+class MissingPartError(Exception):
+    """A reference names a part that is not there; `says` tells what was."""
+
+    def __init__(self, says: str) -> None:
+        super().__init__(says)
+        self.says = says
+
+
+def _reference(step: str, parts: str) -> Reference:
+    return Reference(step, tuple(int(i) if i else key for key, i in _PART.findall(parts)))
+
+
+def parse_reference(text: str) -> Reference | None:
+    """The reference that `text` is as a whole, `$step_1.a[0]`, else None."""
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        return None
+    if match[1] is not None:
+        return _reference(match[1], match[2])
+    return _reference(match[3], match[4])
+
+
+def references_in(value: Any) -> Iterator[Reference]:
+    """Every reference in an argument, however deep it lies."""
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if "$" in item:
+                yield from _references_in_text(item)
+        elif isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+
+
+def _references_in_text(text: str) -> Iterator[Reference]:
+    whole = parse_reference(text)
+    if whole is not None:
+        yield whole
+        return
+    for match in _INSIDE.finditer(text):
+        if match[1] is not None:
+            yield _reference(match[1], match[2])
+
+
+def holds_reference(value: Any) -> bool:
+    return next(references_in(value), None) is not None
+
+
+def fill(value: Any, look_up: Callable[[Reference], Any]) -> Any:
+    """The argument with every reference filled in; `look_up` may raise MissingPartError."""
+    if isinstance(value, str):
+        return _fill_text(value, look_up) if "$" in value else value
+    if isinstance(value, dict):
+        return {key: fill(item, look_up) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [fill(item, look_up) for item in value]
+    return value
+
+
+def _fill_text(text: str, look_up: Callable[[Reference], Any]) -> Any:
+    whole = parse_reference(text)
+    if whole is not None:
+        return look_up(whole)
+
+    def put_in(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return "$"
+        return as_text(look_up(_reference(match[1], match[2])))
+
+    return _INSIDE.sub(put_in, text)
+
+
+def rewrite(text: str, replace: Callable[[Reference], str | None]) -> str:
+    """The text with some of its `${…}` replaced and the rest, `$$` included, left as written."""
+
+    def put_in(match: re.Match[str]) -> str:
+        put = None if match[1] is None else replace(_reference(match[1], match[2]))
+        return match[0] if put is None else put
+
+    return _INSIDE.sub(put_in, text)
+
+
+def as_text(value: Any) -> str:
+    """A value inside a longer string: strings as they are, anything else as compact JSON."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def part_of(value: Any, reference: Reference) -> Any:
+    """The referenced part of a step's value; MissingPartError says what was there instead."""
+    seen = Reference(reference.step)
+    for part in reference.parts:
+        value = _one_part(value, part, reference, seen)
+        seen = Reference(seen.step, (*seen.parts, part))
+    return value
+
+
+def _one_part(value: Any, part: str | int, reference: Reference, seen: Reference) -> Any:
+    if isinstance(part, str) and isinstance(value, dict):
+        if part in value:
+            return value[part]
+        there = name_list(nearest_names(part, map(str, value)))
+        raise MissingPartError(f"{reference} is not there: {seen} has no {part!r}; it has {there}.")
+    if isinstance(part, int) and isinstance(value, list | tuple):
+        if part < len(value):
+            return value[part]
+        raise MissingPartError(f"{reference} is not there: {seen} is a list of {len(value)}.")
+    raise MissingPartError(f"{reference} is not there: {seen} is {describe(value)}.")
+
+
+def describe(value: Any) -> str:
+    """What a value is, in a few words, for a sentence about it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case str():
+            return f"text of {len(value)} characters"
+        case dict():
+            return f"an object with {name_list(sorted(map(str, value))[:10])}"
+        case list() | tuple():
+            return f"a list of {len(value)}"
+    return f"a {type(value).__name__}"

@@ -1,0 +1,113 @@
+"""Plan templates: a plan's document with typed parameters, `$params.name`, filled in to give a plan."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.engine.references import (
+    MissingPartError,
+    Reference,
+    as_text,
+    parse_reference,
+    part_of,
+    references_in,
+    rewrite,
+)
+from beforehand.model.errors import BadInputError
+from beforehand.model.plan import ParameterSpec, Template
+from beforehand.model.reason import Problem, name_list, nearest_names
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def template_problems(template: Template) -> list[Problem]:
+    """What is wrong with a template before it is filled: parameters that are used and not declared, bad defaults."""
+    problems = []
+    for reference in dict.fromkeys(references_in(template.plan)):
+        if reference.step == "params" and (not reference.parts or reference.parts[0] not in template.parameters):
+            nearest = nearest_names(str(reference), template.parameters)
+            says = f"{reference} is used but not declared; declared: {name_list(nearest)}."
+            problems.append(
+                Problem(code="template.unknown_parameter", about=str(reference), says=says, nearest=nearest)
+            )
+    for name, spec in template.parameters.items():
+        if spec.default is not None and not _fits(spec.default, spec):
+            says = f"The default of {name} is not of type {spec.type}."
+            problems.append(Problem(code="template.bad_default", about=name, path=f"parameters.{name}", says=says))
+    return problems
+
+
+def fill_template(template: Template, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan document with every parameter in its place, types kept; BadInputError names all that is wrong."""
+    problems: list[Problem] = []
+    for name in given:
+        if name not in template.parameters:
+            nearest = nearest_names(name, template.parameters)
+            says = f"{template.name} has no parameter {name!r}; it has {name_list(nearest)}."
+            problems.append(Problem(code="template.unknown_parameter", about=name, says=says, nearest=nearest))
+    values: dict[str, Any] = {}
+    for name, spec in template.parameters.items():
+        if name in given and given[name] is not None:
+            values[name] = given[name]
+            if not _fits(given[name], spec):
+                says = f"{name} must be of type {spec.type}."
+                problems.append(Problem(code="template.bad_parameter", about=name, says=says))
+        elif spec.is_required:
+            says = f"{template.name} needs the parameter {name} ({spec.type})."
+            problems.append(Problem(code="template.missing_parameter", about=name, says=says))
+        else:
+            values[name] = spec.default
+    if problems:
+        raise BadInputError(problems[0].says, code="template.parameters", problems=problems)
+    filled = _put_in(template.plan, values)
+    if not isinstance(filled, dict):
+        raise BadInputError(f"The template {template.name} holds no plan.", code="template.shape")
+    return filled
+
+
+def parameter_from_text(text: str, spec: ParameterSpec) -> Any:
+    """A `key=value` of the command line as the parameter's type; text that does not fit is left for the check."""
+    if spec.type == "string":
+        return text
+    try:
+        return json.loads(text.lower() if spec.type == "boolean" else text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _fits(value: Any, spec: ParameterSpec) -> bool:
+    if isinstance(value, bool):
+        return spec.type == "boolean"
+    return isinstance(value, _TYPES[spec.type])
+
+
+def _put_in(value: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _put_in(item, values) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_put_in(item, values) for item in value]
+    if isinstance(value, str) and "params" in value:
+        return _fill_parameters(value, values)
+    return value
+
+
+def _fill_parameters(text: str, values: Mapping[str, Any]) -> Any:
+    """Only `params` is filled here; references to steps stay for the run."""
+    whole = parse_reference(text)
+    if whole is not None and whole.step == "params":
+        return _look_up(whole, values)
+    return rewrite(text, lambda ref: as_text(_look_up(ref, values)) if ref.step == "params" else None)
+
+
+def _look_up(reference: Reference, values: Mapping[str, Any]) -> Any:
+    try:
+        return part_of(dict(values), reference)
+    except MissingPartError as error:
+        raise BadInputError(error.says, code="template.parameters") from error

@@ -1,0 +1,141 @@
+"""Is this plan valid? Every problem at once, each with the step it is about and where it stands."""
+
+from collections import Counter
+from typing import Any
+
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.condition import ConditionError, parse_condition
+from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
+from beforehand.engine.reading import PlanReading, read_plan
+from beforehand.engine.references import parse_reference
+from beforehand.model.errors import BadInputError
+from beforehand.model.plan import Plan, Step
+from beforehand.model.reason import Problem, name_list, nearest_names
+
+_UNKNOWN_FIRST = ("step.unknown_tool", "step.unknown_dependency", "step.unknown_reference", "plan.unknown_key")
+
+
+def check_document(document: Any, catalog: Catalog) -> tuple[Plan, list[Problem]]:
+    """Read and validate a document. The plan is whole only when there are no problems."""
+    reading = read_plan(document)
+    problems = reading.problems + find_problems(reading, catalog)
+    problems.sort(key=lambda problem: problem.code not in _UNKNOWN_FIRST)
+    return reading.plan, problems
+
+
+def plan_from(document: Any, catalog: Catalog) -> Plan:
+    """The plan a document holds; BadInputError with every problem when it is not valid."""
+    plan, problems = check_document(document, catalog)
+    if problems:
+        raise invalid_plan(problems)
+    return plan
+
+
+def invalid_plan(problems: list[Problem]) -> BadInputError:
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    return BadInputError(
+        f"The plan has {count}: {problems[0].says}",
+        code="plan.invalid",
+        problems=problems,
+        nearest=problems[0].nearest,
+        hint="Mend what is listed and send it again.",
+    )
+
+
+def find_problems(reading: PlanReading, catalog: Catalog) -> list[Problem]:
+    plan = reading.plan
+    ids = {step.id for step in plan.steps}
+    known = ids | reading.broken_ids
+    problems: list[Problem] = _duplicates(plan)
+    needs: dict[str, tuple[str, ...]] = {}
+    for step, path in zip(plan.steps, reading.paths, strict=True):
+        needs[step.id] = dependencies(step)
+        problems += _tool_problems(step, path, catalog)
+        problems += _dependency_problems(step, path, known)
+        problems += _language_problems(step, path)
+    problems += [_cycle(cycle) for cycle in find_cycles(needs)]
+    return problems
+
+
+def _duplicates(plan: Plan) -> list[Problem]:
+    problems = []
+    for name, count in Counter(step.id for step in plan.steps).items():
+        if count > 1:
+            says = f"{count} steps have the id {name!r}; every id is used once."
+            problems.append(Problem(code="step.duplicate_id", about=name, path="steps", says=says))
+        if name in RESERVED_NAMES:
+            says = f"{name!r} is kept for references (${name}) and cannot be a step's id."
+            problems.append(Problem(code="step.reserved_id", about=name, path="steps", says=says))
+    return problems
+
+
+def _tool_problems(step: Step, path: str, catalog: Catalog) -> list[Problem]:
+    if catalog.get(step.tool) is None:
+        nearest = nearest_names(step.tool, catalog.names())
+        says = f"{step.id} calls the unknown tool {step.tool!r}; nearest: {name_list(nearest)}."
+        return [Problem(code="step.unknown_tool", about=step.id, path=f"{path}.tool", says=says, nearest=nearest)]
+    return [
+        Problem(code="step.bad_args", about=step.id, path=f"{path}.{where}", says=f"{step.id}: {where} {what}.")
+        for where, what in catalog.complaints(step.tool, step.args, filled_in=False)
+    ]
+
+
+def _dependency_problems(step: Step, path: str, known: set[str]) -> list[Problem]:
+    problems = []
+    for name in dict.fromkeys(step.depends_on):
+        if name not in known:
+            nearest = nearest_names(name, known)
+            says = f"{step.id} depends on {name!r}, which is not in the plan; nearest: {name_list(nearest)}."
+            problems.append(
+                Problem(
+                    code="step.unknown_dependency", about=step.id, path=f"{path}.dependsOn", says=says, nearest=nearest
+                )
+            )
+    loops = step.for_each is not None
+    for reference in dict.fromkeys(step_references(step)):
+        if reference.step in known or (loops and reference.step in ("item", "index")):
+            continue
+        problems.append(_bad_reference(step, path, str(reference), reference.step, known, loops))
+    return problems
+
+
+def _bad_reference(step: Step, path: str, shown: str, name: str, known: set[str], loops: bool) -> Problem:
+    if name in ("item", "index") and not loops:
+        says = f"{step.id} uses {shown}, which only a step with forEach has."
+    else:
+        says = f"{step.id} refers to {shown}, but there is no step {name!r}."
+    return Problem(
+        code="step.unknown_reference",
+        about=step.id,
+        path=path,
+        says=says,
+        nearest=nearest_names(name, known),
+        try_next=f"Write ${shown} if a literal dollar is meant.",
+    )
+
+
+def _language_problems(step: Step, path: str) -> list[Problem]:
+    problems = []
+    if step.when is not None:
+        try:
+            parse_condition(step.when)
+        except ConditionError as error:
+            says = f"{step.id}: its `when` cannot be read, {error}."
+            problems.append(Problem(code="step.bad_condition", about=step.id, path=f"{path}.when", says=says))
+    if step.for_each is not None and not isinstance(step.for_each, list):
+        text = step.for_each if isinstance(step.for_each, str) else ""
+        if parse_reference(text) is None:
+            says = f"{step.id}: forEach takes a reference to a list, such as $step_1.files."
+            problems.append(Problem(code="step.bad_for_each", about=step.id, path=f"{path}.forEach", says=says))
+    return problems
+
+
+def _cycle(cycle: list[str]) -> Problem:
+    shown = " → ".join(cycle if len(cycle) <= 12 else [*cycle[:6], "…", *cycle[-5:]])
+    return Problem(
+        code="plan.cycle",
+        about=cycle[0],
+        path="steps",
+        says=f"These steps wait for each other in a circle: {shown}.",
+        try_next="Take one of these dependencies or references away.",
+    )
