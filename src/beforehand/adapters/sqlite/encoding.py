@@ -1,0 +1,185 @@
+"""Events and documents as bytes, and back.
+
+Everything is encoded in the caller, once, before anything is queued: what cannot be written is refused there with a
+sentence and costs nobody else their commit. A line lacks only its number, which the writer puts in front.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json, to_json
+
+from beforehand.model.errors import BadInputError, TooLargeError
+from beforehand.model.event import Event, iso
+from beforehand.model.reason import Problem
+from beforehand.ports.store import Projection
+
+MAX_BYTES = 256 * 1024 * 1024
+Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Change(NamedTuple):
+    """What an event does to one row; `body` None deletes it."""
+
+    kind: str
+    id: str
+    parent: str
+    open: int
+    body: bytes | None
+
+
+class Entry(NamedTuple):
+    """An event ready to be written: its columns, its line from behind the number on, and its changes to the rows."""
+
+    ts: int
+    kind: str
+    scene: str | None
+    owner: str
+    run_id: str | None
+    task_id: str | None
+    tail: bytes
+    changes: Sequence[Change]
+
+
+def encoded(event: Event, project: Projection) -> Entry:
+    """The event and its rows as bytes. The projection never sees a number: there is none yet."""
+    if event.seq:
+        event = event.numbered(0)
+    about = event.about
+    what = f"The event {event.kind}"
+    data = to_bytes(event.data, what, "data")
+    tail = to_bytes(_head(event, what), what, "")[1:-1] + b',"data":' + data + b"}"
+    _check_text(event.owner, what, "owner")
+    return Entry(
+        event.ts,
+        event.kind,
+        event.scene,
+        event.owner,
+        _id(about.get("runId")),
+        _id(about.get("taskId")),
+        tail,
+        changes_of(event, data, project),
+    )
+
+
+def changes_of(event: Event, data: bytes, project: Projection) -> list[Change]:
+    """The rows the event makes; a row whose document is the event's own data shares its bytes."""
+    changes = []
+    what = f"The event {event.kind}"
+    for row in project(event):
+        for name in (row.kind, row.id, row.parent):
+            _check_text(name, what, "row")
+        body: bytes | None = data
+        if row.body is not event.data:
+            body = None if row.body is None else to_bytes(row.body, what, row.kind)
+        changes.append(Change(row.kind, row.id, row.parent, int(row.open), body))
+    return changes
+
+
+def to_bytes(value: Any, what: str, path: str) -> bytes:
+    try:
+        encoded = to_json(value, inf_nan_mode="constants", fallback=_plain)
+    except (ValueError, TypeError, RecursionError) as problem:
+        raise _unwritable(value, what, path, str(problem)) from problem
+    if len(encoded) > MAX_BYTES:
+        raise TooLargeError(
+            f"{what} has {len(encoded)} bytes, more than the {MAX_BYTES} that may be; nothing was written.",
+            hint="Keep large contents in files and write their names instead.",
+        )
+    # Looking for the words is far cheaper than looking at every number; a text may well hold them.
+    if (b"NaN" in encoded or b"Infinity" in encoded) and _holds_constants(encoded):
+        raise _unwritable(value, what, path, "a number is not finite")
+    return encoded
+
+
+def from_bytes(encoded: bytes) -> dict[str, Any]:
+    try:
+        return from_json(encoded)  # type: ignore[no-any-return]
+    except ValueError:
+        # The quick reader stops at 200 levels, less deep than the writer goes.
+        return json.loads(encoded)  # type: ignore[no-any-return]
+
+
+def decoded(seq: int, ts: int, owner: str, line: bytes, upcast: Upcast | None = None) -> Event:
+    """The event as it was appended, brought up to the present version of its kind."""
+    wire = from_bytes(line)
+    if upcast is not None:
+        wire = upcast(wire)
+    return Event(wire["kind"], wire["about"], wire["data"], ts, wire.get("scene"), wire["correlationId"], owner, seq)
+
+
+def _head(event: Event, what: str) -> dict[str, Any]:
+    try:
+        head: dict[str, Any] = {"ts": iso(event.ts), "kind": event.kind}
+    except (ValueError, OverflowError, OSError) as problem:
+        raise _refusal(what, [_problem("ts", f"{event.ts} is no time between the years 1 and 9999")]) from problem
+    if event.scene is not None:
+        head["scene"] = event.scene
+    head["correlationId"] = event.correlation_id
+    head["about"] = event.about
+    return head
+
+
+def _id(value: Any) -> str | None:
+    return value if value is None or type(value) is str else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Mappings that are no dict, such as read-only views."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def _holds_constants(encoded: bytes) -> bool:
+    found: list[str] = []
+    json.loads(encoded, parse_constant=found.append)
+    return bool(found)
+
+
+def _check_text(text: str, what: str, path: str) -> None:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as problem:
+            raise _refusal(what, [_problem(path, "it holds half a character (a lone surrogate)")]) from problem
+
+
+def _unwritable(value: Any, what: str, path: str, otherwise: str) -> BadInputError:
+    found = list(_problems_in(value, path, 0))
+    return _refusal(what, found or [_problem(path, otherwise)])
+
+
+def _problems_in(value: Any, path: str, depth: int) -> Iterator[Problem]:
+    """Every place in the value that JSON cannot carry."""
+    if depth > 250:
+        yield _problem(path, "it is nested too deeply or contains itself")
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield _problem(path, f"the number {value} is not finite")
+    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        yield _problem(path, "it holds half a character (a lone surrogate)")
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            shown = str(key).encode("ascii", "backslashreplace").decode()
+            yield from _problems_in(str(key), f"{path}.{shown}".strip("."), depth + 1)
+            yield from _problems_in(part, f"{path}.{shown}".strip("."), depth + 1)
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            yield from _problems_in(part, f"{path}[{index}]", depth + 1)
+
+
+def _problem(path: str, says: str) -> Problem:
+    return Problem(code="store.unwritable", about=path, says=f"{path}: {says}.", path=path)
+
+
+def _refusal(what: str, problems: Sequence[Problem]) -> BadInputError:
+    shown = what.encode("utf-8", "backslashreplace").decode()
+    listed = " ".join(problem.says for problem in problems[:10])
+    return BadInputError(
+        f"{shown} cannot be written to the log, and nothing was. {listed}",
+        code="store.unwritable",
+        hint="Give JSON values only.",
+        problems=problems,
+    )

@@ -1,0 +1,155 @@
+"""The layout of the file, how it came to be, and what SQLite's complaints mean to a person.
+
+Versions only go up: each migration is a list of statements, all that are missing run in one transaction. A file from a
+newer version, or one that belongs to another program, is left alone.
+"""
+
+import sqlite3
+from pathlib import Path
+
+from beforehand.model.errors import BeforehandError, UnavailableError
+
+APPLICATION_ID = 0x42464F48
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE events (seq INTEGER PRIMARY KEY, ts INTEGER NOT NULL, kind TEXT NOT NULL, scene TEXT,"
+        " owner TEXT NOT NULL, run_id TEXT, task_id TEXT, line BLOB NOT NULL)",
+        # Every index ends in the row's own number, so each serves `= ? AND seq > ? ORDER BY seq` without sorting.
+        "CREATE INDEX events_kind ON events (kind)",
+        "CREATE INDEX events_scene ON events (scene) WHERE scene IS NOT NULL",
+        "CREATE INDEX events_owner ON events (owner) WHERE owner <> ''",
+        "CREATE INDEX events_run ON events (run_id) WHERE run_id IS NOT NULL",
+        "CREATE INDEX events_task ON events (task_id) WHERE task_id IS NOT NULL",
+        "CREATE TABLE rows (kind TEXT NOT NULL, id TEXT NOT NULL, parent TEXT NOT NULL, open INTEGER NOT NULL,"
+        " ord INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, id))",
+        "CREATE INDEX rows_kind ON rows (kind, ord)",
+        "CREATE INDEX rows_parent ON rows (kind, parent, ord) WHERE parent <> ''",
+        "CREATE INDEX rows_open ON rows (kind, ord) WHERE open = 1",
+        "CREATE TABLE snapshots (owner TEXT PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL)",
+        "CREATE TABLE lead (one INTEGER PRIMARY KEY CHECK (one = 1), epoch INTEGER NOT NULL, pid INTEGER NOT NULL,"
+        " host TEXT NOT NULL, url TEXT, since INTEGER NOT NULL, note TEXT NOT NULL)",
+    ),
+)
+VERSION = len(MIGRATIONS)
+
+
+def connect_writing(path: Path) -> sqlite3.Connection:
+    """A connection for the leading process: the file is made if need be, every commit reaches the disk."""
+    connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+    try:
+        _refuse_foreign(connection, path)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA journal_size_limit = 67108864")
+        migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_reading(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA query_only = 1")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the file to this version, all or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        have = version_of(connection)
+        refuse_newer(have, path)
+        if have < VERSION:
+            for statements in MIGRATIONS[have:]:
+                for statement in statements:
+                    connection.execute(statement)
+            connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+            connection.execute("DELETE FROM schema_version")
+            connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The version of the file's layout; 0 for an empty one."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").fetchone():
+        return 0
+    found = connection.execute("SELECT version FROM schema_version").fetchone()
+    return int(found[0]) if found else 0
+
+
+def refuse_newer(have: int, path: Path) -> None:
+    if have > VERSION:
+        raise UnavailableError(
+            f"The log {path} was written by a newer Beforehand (layout {have}); this one knows up to {VERSION}.",
+            code="store.too_new",
+            hint="Use that newer version, or another home.",
+        )
+
+
+def check_readable(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse, with a sentence, a file that only a leading process could bring up to date."""
+    _refuse_foreign(connection, path)
+    have = version_of(connection)
+    refuse_newer(have, path)
+    if have < VERSION:
+        raise UnavailableError(
+            f"The log {path} has an older layout ({have}) than this version reads ({VERSION}).",
+            code="store.too_old",
+            hint="Start the home once with `beforehand up`; it brings the log up to date.",
+        )
+
+
+def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """Never add tables to a database that somebody else filled."""
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    if tables and owner != APPLICATION_ID:
+        raise UnavailableError(
+            f"{path} is a database of another program, not a Beforehand log.",
+            code="store.foreign",
+            hint="Name another home or database file.",
+        )
+
+
+def explained(problem: BaseException, path: Path) -> BeforehandError:
+    """What a fault of the file or its disk means, and what to do about it."""
+    if isinstance(problem, BeforehandError):
+        return problem
+    text = str(problem)
+    if "disk is full" in text:
+        return UnavailableError(
+            f"There is no room left to write the log {path}; what was asked for was not written.",
+            code="store.full",
+            hint="Free some space on that disk and try again.",
+        )
+    if "not a database" in text or "malformed" in text:
+        return UnavailableError(
+            f"{path} is damaged or is not a Beforehand log.",
+            code="store.unreadable",
+            hint="Move it away and restore a copy, or name another home.",
+        )
+    if isinstance(problem, OSError) or "unable to open" in text or "readonly" in text:
+        return UnavailableError(
+            f"The log {path} cannot be opened: {text}.",
+            code="store.unopenable",
+            hint="Check that the folder exists and may be written, or name another home.",
+        )
+    if "locked" in text:
+        return UnavailableError(
+            f"Another program keeps the log {path} locked; what was asked for was not written.",
+            code="store.locked",
+            hint="Close that program and try again.",
+        )
+    return UnavailableError(f"The log {path} could not be used: {text}.", code="store.fault")

@@ -1,0 +1,198 @@
+"""The one thread that commits.
+
+It takes everything that has queued up since its last commit, numbers it, writes it in one transaction and wakes all who
+wait with one call into the event loop. Numbers are given here and only kept when the commit is: a failed one leaves no
+gap.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+from beforehand.adapters.sqlite.encoding import Change, Entry
+from beforehand.adapters.sqlite.lead import check_lead
+from beforehand.adapters.sqlite.schema import explained
+from beforehand.adapters.sqlite.tables import apply_changes, insert_events, last_seq
+from beforehand.ports.store import Record
+
+# What one append alone can cause: the others of its commit are then tried without it.
+_OWN_FAULTS = (
+    sqlite3.DataError,
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.InterfaceError,
+    OverflowError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Events to write; `done` gets the number of the first."""
+
+    entries: Sequence[Entry]
+    done: "asyncio.Future[Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Anything else to write, in a transaction of its own; `done` gets what it returns."""
+
+    act: Callable[[sqlite3.Connection], Any]
+    done: "asyncio.Future[Any]"
+
+
+class Writer:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        path: Path,
+        epoch: int,
+        loop: asyncio.AbstractEventLoop,
+        committed: Callable[[Sequence[Record]], None],
+    ) -> None:
+        self._connection = connection
+        self._path = path
+        self._epoch = epoch
+        self._loop = loop
+        self._committed = committed
+        self._queue: SimpleQueue[Append | Chore | None] = SimpleQueue()
+        self.last_seq = last_seq(connection)
+        self._ended: asyncio.Future[None] = loop.create_future()
+        self._thread = Thread(target=self._work, name="beforehand-writer", daemon=True)
+        self._thread.start()
+
+    async def append(self, entries: Sequence[Entry]) -> int:
+        """Wait until the entries are on disk; the number of the first."""
+        done: asyncio.Future[int] = self._loop.create_future()
+        self._queue.put(Append(entries, done))
+        return await done
+
+    async def do(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
+        done: asyncio.Future[Any] = self._loop.create_future()
+        self._queue.put(Chore(act, done))
+        return await done
+
+    async def drain(self) -> None:
+        """Write what is queued and end the thread."""
+        self._queue.put(None)
+        await self._ended
+        self._thread.join()
+
+    def _work(self) -> None:
+        going = True
+        while going:
+            batch = self._take()
+            if batch[-1] is None:
+                going = False
+                batch.pop()
+            for together, works in groupby(batch, key=lambda work: isinstance(work, Append)):
+                if together:
+                    self._append(list(works))  # type: ignore[arg-type]
+                else:
+                    for chore in works:
+                        self._do(chore)  # type: ignore[arg-type]
+        self._call(_settle, self._ended, None)
+
+    def _take(self) -> list[Append | Chore | None]:
+        """All that has queued up; the end, when it is asked for, comes last."""
+        batch = [self._queue.get()]
+        try:
+            while batch[-1] is not None:
+                batch.append(self._queue.get_nowait())
+        except Empty:
+            pass
+        return batch
+
+    def _append(self, appends: list[Append]) -> None:
+        try:
+            records = self._write(appends)
+        except _OWN_FAULTS as problem:
+            if len(appends) == 1:
+                self._fail(appends, problem)
+            else:
+                for alone in appends:
+                    self._append([alone])
+        except BaseException as problem:
+            self._fail(appends, problem)
+        else:
+            self._call(self._wake_appends, appends, records)
+
+    def _write(self, appends: list[Append]) -> list[Record]:
+        seq = self.last_seq
+        records: list[Record] = []
+        flat: list[Any] = []
+        changes: list[tuple[int, Change]] = []
+        for append in appends:
+            for ts, kind, scene, owner, run_id, task_id, tail, rows in append.entries:
+                seq += 1
+                line = b'{"seq":%d,' % seq + tail
+                records.append(Record(seq, kind, scene, owner, run_id, task_id, line))
+                flat += (seq, ts, kind, scene, owner, run_id, task_id, line)
+                for row in rows:
+                    changes.append((seq, row))
+        with self._transaction():
+            insert_events(self._connection, flat)
+            if changes:
+                apply_changes(self._connection, changes)
+        self.last_seq = seq
+        return records
+
+    def _do(self, chore: Chore) -> None:
+        try:
+            with self._transaction():
+                value = chore.act(self._connection)
+        except BaseException as problem:
+            self._fail([chore], problem)
+        else:
+            self._call(_settle, chore.done, value)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """One commit of the leading process; whatever goes wrong leaves nothing behind."""
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            check_lead(connection, self._epoch, self._path)
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _fail(self, works: Sequence[Append | Chore], problem: BaseException) -> None:
+        told = explained(problem, self._path) if isinstance(problem, sqlite3.Error | OSError) else problem
+        self._call(_settle_all, [work.done for work in works], told)
+
+    def _wake_appends(self, appends: list[Append], records: list[Record]) -> None:
+        first = records[0].seq
+        for append in appends:
+            _settle(append.done, first)
+            first += len(append.entries)
+        self._committed(records)
+
+    def _call(self, act: Callable[..., Any], *values: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(act, *values)
+        except RuntimeError:
+            # The loop was closed without closing the store: nobody waits any more.
+            return
+
+
+def _settle(done: "asyncio.Future[Any]", value: Any) -> None:
+    """Wake one who waits, unless they have been cancelled."""
+    if not done.done():
+        done.set_result(value)
+
+
+def _settle_all(waiting: Sequence["asyncio.Future[Any]"], problem: BaseException) -> None:
+    for done in waiting:
+        if not done.done():
+            done.set_exception(problem)
