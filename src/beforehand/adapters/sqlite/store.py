@@ -105,7 +105,11 @@ class SqliteStore:
 
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]:
         question = tables.events_question(after, limit, only)
-        return await self._reader.ask(lambda file: [decoded(*found, self._upcast) for found in file.execute(*question)])
+        return await self._reader.ask(
+            lambda file: [
+                decoded(seq, ts, owner, line, self._upcast) for seq, ts, owner, line in file.execute(*question)
+            ]
+        )
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         def look(file: sqlite3.Connection) -> dict[str, Any] | None:
