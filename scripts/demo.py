@@ -68,7 +68,7 @@ def put_plan_in(base: str) -> None:
 
     plan = yaml.safe_load((EXAMPLE / "plan.yaml").read_text(encoding="utf-8"))
     try:
-        call(base, "/plans", {"plan": plan | {"workspace": str(DEMO / "workspace")}})
+        call(base, "/plans", {"plan": plan})
     except urllib.error.HTTPError as refused:
         print(f"The demo's plan was refused: {refused.read().decode(errors='replace')}", file=sys.stderr)
     else:
@@ -81,7 +81,8 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=8700)
     options, flags = parser.parse_known_args()
     prepare()
-    server = subprocess.Popen(server_command(options.host, options.port, flags), cwd=ROOT)
+    # File tools work inside the folder the server is started in.
+    server = subprocess.Popen(server_command(options.host, options.port, flags), cwd=DEMO / "workspace")
     # Ctrl-C reaches the server by itself; a plain kill of this process is handed on.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())

@@ -38,7 +38,7 @@ def test_every_command_is_documented(cli_page: str) -> None:
 
     names = list(command_names(get_command(app)))
     assert names
-    assert [name for name in names if f"beforehand {name}" not in cli_page] == []
+    assert [name for name in names if not re.search(rf"beforehand {re.escape(name)}(?![\w-])", cli_page)] == []
 
 
 def without_parameter_names(path: str) -> str:
@@ -48,12 +48,19 @@ def without_parameter_names(path: str) -> str:
 def documented_calls(page: str) -> set[str]:
     """`GET /runs/{}` for every call named in the page; `GET|PATCH` and `pause|resume` stand for one call each."""
     calls = set()
+    page = page.replace("\\|", "|")  # a bar inside a table
     for methods, path in re.findall(r"`((?:GET|PUT|POST|PATCH|DELETE)(?:\|[A-Z]+)*) (/[^`\s?]*)", page):
         *front, last = path.split("/")
         for method in methods.split("|"):
             for end in last.split("|"):
                 calls.add(f"{method} {without_parameter_names('/'.join([*front, end]))}")
     return calls
+
+
+def is_documented(call: str, documented: set[str]) -> bool:
+    """A parameter may stand for words the page spells out, as in `/runs/{id}/pause`."""
+    pattern = re.compile(re.escape(call).replace(r"\{\}", "[^/]+"))
+    return any(pattern.fullmatch(known) for known in documented)
 
 
 def test_every_http_call_is_documented(http_page: str, repository: Path) -> None:
@@ -66,4 +73,5 @@ def test_every_http_call_is_documented(http_page: str, repository: Path) -> None
         if method in METHODS
     }
     assert calls
-    assert sorted(calls - documented_calls(http_page)) == []
+    documented = documented_calls(http_page)
+    assert sorted(call for call in calls if not is_documented(call, documented)) == []
