@@ -1,0 +1,225 @@
+"""One robot's body: where it is, what it does, what it carries, all in closed form.
+
+A body does one thing at a time, an edge to drive or a fork to move, and that thing has a length in milliseconds. Where
+the body is at any moment follows from when the thing began, so nothing needs small steps. Halts (paused, blocked, flat
+…) stop the thing's clock; it goes on where it stopped.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import pi, tau
+from typing import Any
+
+from beforehand.model.fleet import RobotSpec, Settings
+from beforehand.model.robot import Telemetry
+
+COMPLETED, FAILED, CANCELLED = 4, 5, 6
+_PAUSES = ("paused", "hand")
+
+
+@dataclass(frozen=True, slots=True)
+class SimSettings:
+    """How the simulated robots move and report; times in milliseconds unless the name says otherwise."""
+
+    period_ms: int = 500
+    """A robot on its way reports this often."""
+    heartbeat_ms: int | None = None
+    """A robot that stands reports this often; by default 2 s, or half of `offlineAfterS` if that is shorter."""
+    ack_ms: int = 50
+    start_ms: int = 200
+    """How long an order waits in status 1."""
+    turn_dps: float = 60.0
+    """Degrees a second when turning on the spot."""
+    fork_ms: int = 5000
+    """Driving in under a pallet and out again."""
+    fork_mps: float = 0.2
+    """Metres a second of the fork going up or down."""
+    recognize_ms: int = 3000
+    load_sensor: bool = False
+    """Whether robots report a load sensor; without one the load follows from the work done."""
+    task_ids: bool = True
+    """Whether robots report which order their task status speaks of."""
+
+
+@dataclass(slots=True)
+class Leg:
+    """An edge being driven, from the body's node; the turn on the spot comes first."""
+
+    to: str
+    length_m: float
+    turn_ms: int
+    drive_ms: int
+    heading_from: float
+    heading_to: float
+
+
+@dataclass(slots=True)
+class Order:
+    key: str
+    target: str
+    operation: str | None
+    fork_ms: int
+    status: int = 1
+    cancelling: bool = False
+
+    @property
+    def active(self) -> bool:
+        return self.status in (1, 2)
+
+
+@dataclass(slots=True)
+class Body:
+    robot_id: str
+    speed_mps: float
+    completes_with: int
+    node: str
+    battery: float
+    boot: int = 1
+    seq: int = 0
+    heading: float = 0.0
+    leg: Leg | None = None
+    forking: bool = False
+    duration_ms: int = 0
+    elapsed_ms: int = 0
+    since_ms: int = 0
+    """When the present thing's clock last began to run; `elapsed_ms` is what had run before."""
+    token: int = 0
+    """Counts the things begun and halted, so that an end foreseen for an earlier one is passed over."""
+    halts: list[str] = field(default_factory=list)
+    order: Order | None = None
+    error: str | None = None
+    plugged: bool = False
+    battery_ms: int = 0
+    battery_m: float = 0.0
+    """When the battery was last reckoned, and how far on the leg the body was then."""
+    conditions: dict[str, int] = field(default_factory=dict)
+    strikes: dict[str, int] = field(default_factory=dict)
+    ack_delay_ms: int = 0
+    answers: dict[str, list[Any]] = field(default_factory=dict)
+    """What was answered to the commands of late, by key: a repeated command is answered again and not done again."""
+    reported_ms: int = -(10**15)
+    face: tuple[Any, ...] | None = None
+    """What the last report said, apart from place, time and battery."""
+    held_back: Telemetry | None = None
+
+    @classmethod
+    def of(cls, spec: RobotSpec, now_ms: int) -> "Body":
+        completes_with = COMPLETED if COMPLETED in spec.completion_statuses else CANCELLED
+        return cls(spec.robot_id, spec.speed_mps, completes_with, spec.node_id, spec.battery, battery_ms=now_ms)
+
+    # -- the present thing's clock
+
+    @property
+    def busy(self) -> bool:
+        return self.leg is not None or self.forking
+
+    def elapsed(self, now_ms: int) -> int:
+        running = self.busy and not self.halts
+        return min(self.duration_ms, self.elapsed_ms + (now_ms - self.since_ms if running else 0))
+
+    def begin(self, duration_ms: int, now_ms: int) -> None:
+        self.duration_ms, self.elapsed_ms, self.since_ms = duration_ms, 0, now_ms
+        self.token += 1
+
+    def drop(self) -> None:
+        """Stop doing what it does; only for a body that stands on a node."""
+        self.leg, self.forking = None, False
+        self.duration_ms = self.elapsed_ms = 0
+        self.battery_m = 0.0
+        self.token += 1
+
+    def halt(self, why: str, now_ms: int) -> None:
+        if not self.halts:
+            self.elapsed_ms = self.elapsed(now_ms)
+            self.token += 1
+        if why not in self.halts:
+            self.halts.append(why)
+
+    def unhalt(self, why: str, now_ms: int) -> None:
+        if why in self.halts:
+            self.halts.remove(why)
+            if not self.halts:
+                self.since_ms = now_ms
+                self.token += 1
+
+    def ends_ms(self) -> int | None:
+        """When the present thing will be done; None while nothing runs."""
+        return self.since_ms + self.duration_ms - self.elapsed_ms if self.busy and not self.halts else None
+
+    # -- readings
+
+    @property
+    def status(self) -> int:
+        if self.order is None:
+            return 0
+        paused = self.order.active and any(why in _PAUSES for why in self.halts)
+        return 3 if paused else self.order.status
+
+    @property
+    def moving(self) -> bool:
+        return self.leg is not None and not self.halts
+
+    def has(self, condition: str) -> bool:
+        return bool(self.conditions.get(condition))
+
+    def hit(self, fault: str) -> bool:
+        """Whether this fault strikes now: always while it lasts, else once for each time it was set."""
+        if self.has(fault):
+            return True
+        left = self.strikes.get(fault, 0)
+        if left:
+            self.strikes[fault] = left - 1
+        return bool(left)
+
+    def on_edge(self, now_ms: int) -> bool:
+        """Whether it has left its node: turning on the spot is still standing there."""
+        return self.leg is not None and self.elapsed(now_ms) > self.leg.turn_ms
+
+    def share_driven(self, now_ms: int) -> float:
+        if self.leg is None:
+            return 0.0
+        return max(0, self.elapsed(now_ms) - self.leg.turn_ms) / self.leg.drive_ms
+
+    def heading_at(self, now_ms: int) -> float:
+        leg = self.leg
+        if leg is None or not leg.turn_ms:
+            return self.heading
+        share = min(1.0, self.elapsed(now_ms) / leg.turn_ms)
+        return wrapped(leg.heading_from + wrapped(leg.heading_to - leg.heading_from) * share)
+
+    def battery_at(self, now_ms: int, costs: Settings | None) -> float:
+        """The charge at this moment; `costs` None means batteries do not run down."""
+        if costs is None:
+            return self.battery
+        seconds = (now_ms - self.battery_ms) / 1000
+        if self.plugged:
+            return min(1.0, self.battery + costs.charge_per_s * seconds)
+        metres = self.share_driven(now_ms) * self.leg.length_m - self.battery_m if self.leg else 0.0
+        return max(0.0, self.battery - costs.battery_per_s * seconds - costs.battery_per_m * metres)
+
+    def reckon(self, now_ms: int, costs: Settings | None) -> None:
+        """Write the charge down, before anything that changes how it runs."""
+        self.battery = self.battery_at(now_ms, costs)
+        self.battery_ms = now_ms
+        self.battery_m = self.share_driven(now_ms) * self.leg.length_m if self.leg else 0.0
+
+    # -- for snapshots
+
+    def wire(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> "Body":
+        values = dict(data)
+        for name, kind in (("leg", Leg), ("order", Order), ("held_back", Telemetry)):
+            if values[name] is not None:
+                values[name] = kind(**values[name])
+        if values["face"] is not None:
+            values["face"] = tuple(values["face"])
+        return cls(**values)
+
+
+def wrapped(angle: float) -> float:
+    """An angle in (-π, π]."""
+    turned = angle % tau
+    return turned - tau if turned > pi else turned

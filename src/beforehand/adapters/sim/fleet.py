@@ -1,0 +1,313 @@
+"""A simulated fleet: the robots of a scene in virtual time, at the level of commands and telemetry.
+
+It has no clock and no chance in it: the same commands at the same times give the same reports, byte for byte. Between
+what happens nothing is computed; positions and batteries are in closed form, so a day passes as fast as its events.
+"""
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+from beforehand.adapters.sim import forklift, mishaps
+from beforehand.adapters.sim.body import Body, SimSettings
+from beforehand.adapters.sim.faults import FaultSpec
+from beforehand.adapters.sim.pallets import Pallets, Place
+from beforehand.adapters.sim.roads import Roads
+from beforehand.model.errors import BadInputError
+from beforehand.model.fleet import FleetScene, Occupancy
+from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.robot import Ack, LoadReading, RobotCommand, Telemetry
+
+_VERSION = 1
+_QUIET_STEP_MS = 10_000
+_FLAT = 1e-9
+
+
+class Position(NamedTuple):
+    x: float
+    y: float
+    heading: float
+
+
+class SimFleet:
+    """The robots of one scene.
+
+    Time begins with the first call that names it. Times never go back: an earlier one is read as the latest known.
+    """
+
+    def __init__(
+        self, scene: FleetScene, faults: Sequence[FaultSpec] = (), settings: SimSettings | None = None
+    ) -> None:
+        self.settings = settings or SimSettings()
+        self._scene_name = scene.name
+        self._pallets = Pallets(scene)
+        self._bodies = {spec.robot_id: Body.of(spec, 0) for spec in scene.robots}
+        self._faults = list(faults)
+        self._check_faults()
+        chargers = frozenset(site.node_id for site in scene.worksites if site.worksite_type == "charger")
+        costs = scene.settings if chargers else None
+        self._yard = forklift.Yard(Roads(scene), self._pallets, self.settings, costs, chargers, self._later)
+        half_ms = round(scene.settings.offline_after_s * 500)
+        self._heartbeat_ms = self.settings.heartbeat_ms or max(self.settings.period_ms, min(2000, half_ms))
+        self._queue: list[tuple[int, int, str, str, Any]] = []
+        self._count = 0
+        self._now_ms: int | None = None
+        self._quiet = False
+        self._out: list[Telemetry | Ack] = []
+
+    # -- what a driver calls
+
+    def command(self, cmd: RobotCommand, now_ms: int) -> None:
+        """Hand a command to its robot; the answer comes with the reports."""
+        now_ms = self._play(now_ms)
+        body = self._bodies.get(cmd.robot_id)
+        if body is None:
+            near = name_list(nearest_names(cmd.robot_id, self._bodies))
+            says = f"There is no robot {cmd.robot_id!r}; there are: {near}."
+            self._out.append(Ack(cmd.key, cmd.robot_id, now_ms, False, "robot.unknown", says))
+            return
+        if body.has("offline") or body.hit("lost_command"):
+            return
+        answer = forklift.take(self._yard, body, cmd, now_ms)
+        due_ms = now_ms + self.settings.ack_ms
+        if not body.hit("lost_ack"):
+            late_ms = body.ack_delay_ms if body.hit("late_ack") else 0
+            self._later(due_ms + late_ms, body, "ack", [cmd.key, answer.ok, answer.code, answer.says])
+        self._later(due_ms, body, "show", None)
+
+    def advance(self, now_ms: int) -> list[Telemetry | Ack]:
+        """Let time pass; everything the robots reported up to now, in the order it arrived."""
+        self._play(now_ms)
+        out, self._out = self._out, []
+        return out
+
+    def settle(self, now_ms: int) -> None:
+        """Let time pass with nobody listening, as between two runs of a server: robots go on, reports are lost."""
+        self._quiet = True
+        now_ms = self._play(now_ms)
+        self._quiet = False
+        self._out = []
+        self._queue = [item for item in self._queue if item[3] != "period"]
+        heapq.heapify(self._queue)
+        self._put(now_ms, "", "period", None)
+
+    def next_ms(self) -> int | None:
+        """When the next thing will happen by itself; None before time has begun."""
+        return self._queue[0][0] if self._queue else None
+
+    def read(self, robot_id: str, now_ms: int) -> Telemetry | None:
+        """The robot's state on request, as after a restart of the server; None where it does not answer."""
+        now_ms = self._play(now_ms)
+        body = self._bodies.get(robot_id)
+        return None if body is None or body.has("offline") else self._telemetry(body, now_ms)
+
+    def inject(self, fault: FaultSpec, now_ms: int) -> None:
+        """Let a fault happen `at_s` seconds from now."""
+        now_ms = self._play(now_ms)
+        if fault.robot_id in self._bodies:
+            self._later(now_ms + round(1000 * fault.at_s), self._bodies[fault.robot_id], "strike", fault.wire())
+
+    # -- what is really there
+
+    def pallets(self) -> dict[str, Place]:
+        """Every pallet and the worksite or robot it is at; their number changes only by a person's hand."""
+        return self._pallets.where()
+
+    def positions(self, now_ms: int | None = None) -> dict[str, Position]:
+        """Where every robot is now, or at a moment since the last call that nothing has happened after."""
+        now_ms = self._now_ms or 0 if now_ms is None else now_ms
+        return {robot_id: self._position(body, now_ms) for robot_id, body in self._bodies.items()}
+
+    def set_occupancy(self, worksite_id: str, occupancy: Occupancy) -> None:
+        """A person brings a pallet (`filled`) or takes it away (`empty`); other words change nothing."""
+        if occupancy in ("filled", "empty"):
+            self._pallets.set_at(worksite_id, occupancy == "filled")
+
+    def set_load(self, robot_id: str, loaded: bool) -> None:
+        """A person puts a pallet on a robot's fork or takes it off."""
+        if robot_id in self._bodies:
+            self._pallets.set_on(robot_id, loaded)
+
+    # -- keeping and taking up again
+
+    def snapshot(self) -> dict[str, Any]:
+        """All of it as JSON-ready data. One taken after each command is enough: the rest follows from time."""
+        return {
+            "version": _VERSION,
+            "scene": self._scene_name,
+            "nowMs": self._now_ms,
+            "count": self._count,
+            "queue": [list(item) for item in sorted(self._queue)],
+            "robots": {robot_id: body.wire() for robot_id, body in self._bodies.items()},
+            "pallets": self._pallets.snapshot(),
+            "out": [{"is": type(item).__name__, **asdict(item)} for item in self._out],
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Take up what `snapshot` gave; what the scene has lost since is passed over, what is new begins anew."""
+        if data.get("version") != _VERSION or data.get("scene") != self._scene_name:
+            raise BadInputError(
+                f"This is not a snapshot of the robots of {self._scene_name}.",
+                hint="Start without it: the robots then stand where the scene puts them.",
+            )
+        for robot_id, wire in data["robots"].items():
+            if robot_id in self._bodies and self._fits(wire):
+                self._bodies[robot_id] = Body.from_wire(wire)
+        self._pallets.restore(data["pallets"], self._bodies)
+        self._now_ms, self._count = data["nowMs"], data["count"]
+        known = {"", *self._bodies}
+        self._queue = [(t, n, who, what, arg) for t, n, who, what, arg in data["queue"] if who in known]
+        heapq.heapify(self._queue)
+        kinds = {"Telemetry": Telemetry, "Ack": Ack}
+        self._out = [kinds[item["is"]](**{k: v for k, v in item.items() if k != "is"}) for item in data["out"]]
+
+    def _fits(self, wire: Mapping[str, Any]) -> bool:
+        """Whether the scene still has the nodes that a kept robot speaks of."""
+        leg, order = wire["leg"], wire["order"]
+        named = [wire["node"], leg and leg["to"], order and order["target"]]
+        return all(node in self._yard.roads for node in named if node)
+
+    # -- the queue
+
+    def _later(self, at_ms: int, body: Body, what: str, arg: Any) -> None:
+        self._put(at_ms, body.robot_id, what, arg)
+
+    def _put(self, at_ms: int, who: str, what: str, arg: Any) -> None:
+        self._count += 1
+        heapq.heappush(self._queue, (at_ms, self._count, who, what, arg))
+
+    def _play(self, now_ms: int) -> int:
+        """Everything up to now, in order; what that moment is."""
+        if self._now_ms is None:
+            self._begin(now_ms)
+        now_ms = max(now_ms, self._now_ms or 0)
+        while self._queue and self._queue[0][0] <= now_ms:
+            at_ms, _, who, what, arg = heapq.heappop(self._queue)
+            if what == "period":
+                self._period(at_ms)
+            else:
+                body = self._bodies[who]
+                self._happen(body, what, arg, at_ms)
+                if body.face != self._face(body, at_ms):
+                    self._report(body, at_ms)
+        self._now_ms = now_ms
+        return now_ms
+
+    def _begin(self, now_ms: int) -> None:
+        self._now_ms = now_ms
+        for body in self._bodies.values():
+            body.battery_ms = now_ms
+            body.plugged = body.node in self._yard.chargers
+        self._put(now_ms, "", "period", None)
+        for fault in self._faults:
+            self._put(now_ms + round(1000 * fault.at_s), fault.robot_id, "strike", fault.wire())
+
+    def _happen(self, body: Body, what: str, arg: Any, at_ms: int) -> None:
+        match what:
+            case "end":
+                forklift.end(self._yard, body, arg, at_ms)
+            case "begin":
+                forklift.begin(self._yard, body, arg, at_ms)
+            case "ack" if not body.has("offline"):
+                self._out.append(Ack(arg[0], body.robot_id, at_ms, *arg[1:]))
+            case "fail" if body.order is not None and body.order.key == arg:
+                forklift.fail(self._yard, body, f"{body.robot_id} reports a fault of its own.", at_ms)
+            case "cancel" if body.order is not None and body.order.key == arg:
+                forklift.cancel(self._yard, body, at_ms)
+            case "strike":
+                mishaps.strike(self._yard, body, FaultSpec.model_validate(arg), at_ms)
+            case "heal":
+                mishaps.heal(self._yard, body, FaultSpec.model_validate(arg), at_ms)
+
+    def _period(self, at_ms: int) -> None:
+        """The regular reports: of those on their way each time, of the others at the heartbeat."""
+        self._put(at_ms + (_QUIET_STEP_MS if self._quiet else self.settings.period_ms), "", "period", None)
+        for body in self._bodies.values():
+            due = body.moving or at_ms - body.reported_ms >= self._heartbeat_ms
+            if due and self._yard.costs is not None and "flat" not in body.halts:
+                self._watch_battery(body, at_ms)
+            if due or body.face is None:
+                self._report(body, at_ms)
+
+    def _watch_battery(self, body: Body, at_ms: int) -> None:
+        if not body.plugged and body.battery_at(at_ms, self._yard.costs) <= _FLAT:
+            mishaps.run_flat(self._yard, body, at_ms)
+
+    # -- reports
+
+    def _face(self, body: Body, at_ms: int) -> tuple[Any, ...]:
+        order = body.order
+        return (
+            body.status,
+            order.key if order else None,
+            body.node,
+            body.plugged,
+            "blocked" in body.halts,
+            self._pallets.on(body.robot_id),
+            body.error,
+            body.has("offline"),
+            body.has("lost_position"),
+        )
+
+    def _report(self, body: Body, at_ms: int) -> None:
+        if self._quiet:
+            return
+        body.face, body.reported_ms = self._face(body, at_ms), at_ms
+        if body.has("offline"):
+            return
+        body.seq += 1
+        report = self._telemetry(body, at_ms)
+        if body.held_back is not None:
+            self._out += [report, body.held_back]
+            body.held_back = None
+        elif body.hit("out_of_order"):
+            body.held_back = report
+        else:
+            self._out.append(report)
+            if body.hit("duplicate"):
+                self._out.append(report)
+
+    def _telemetry(self, body: Body, at_ms: int) -> Telemetry:
+        x, y, heading = self._position(body, at_ms)
+        order, leg = body.order, body.leg
+        return Telemetry(
+            body.robot_id,
+            at_ms,
+            body.seq,
+            body.boot,
+            None if body.has("lost_position") else body.node,
+            leg.to if leg is not None and body.on_edge(at_ms) else None,
+            x,
+            y,
+            heading,
+            body.status,
+            order.key if order and self.settings.task_ids else None,
+            round(body.battery_at(at_ms, self._yard.costs), 4),
+            body.plugged,
+            "blocked" in body.halts,
+            self._load(body),
+            body.error,
+        )
+
+    def _load(self, body: Body) -> LoadReading | None:
+        wrong = body.has("sensor_wrong")
+        if not (self.settings.load_sensor or wrong):
+            return None
+        return "loaded" if self._pallets.on(body.robot_id) != wrong else "empty"
+
+    def _position(self, body: Body, at_ms: int) -> Position:
+        x, y = self._yard.roads.at[body.node]
+        if body.leg is not None:
+            share = body.share_driven(at_ms)
+            to_x, to_y = self._yard.roads.at[body.leg.to]
+            x, y = x + (to_x - x) * share, y + (to_y - y) * share
+        return Position(round(x, 3), round(y, 3), round(body.heading_at(at_ms), 3))
+
+    def _check_faults(self) -> None:
+        unknown = sorted({fault.robot_id for fault in self._faults} - set(self._bodies))
+        if unknown:
+            raise BadInputError(
+                f"The fault script names robots that the scene {self._scene_name} does not have: {name_list(unknown)}.",
+                hint=f"Its robots are: {name_list(nearest_names(unknown[0], self._bodies))}.",
+            )
