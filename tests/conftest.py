@@ -1,15 +1,17 @@
 """What tests may ask of the machine.
 
 A test that needs something from outside Python says so: `@pytest.mark.needs("chromium")`, or the fixture `executable`
-for its path. Where the thing is missing the test is skipped by name, with a sentence; with CI=true it fails instead.
+for its path. Where the thing is missing the test is skipped by name, with a sentence. With CI=true nothing may be
+missing: every skip, whoever asked for it, is a failure.
 """
 
 import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,16 +45,13 @@ FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
 
 
 def require(thing: str) -> str:
-    """Where `thing` is; without it the test is skipped, or fails where nothing may be missing."""
+    """Where `thing` is; without it the test is skipped."""
     if thing not in FINDERS:
         pytest.fail(f"No test can need {thing!r}; known are {', '.join(sorted(FINDERS))}.")
     find, remedy = FINDERS[thing]
     found = find()
     if found is None:
-        missing = f"{thing} is missing on this machine; {remedy}."
-        if os.environ.get("CI", "").lower() == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
+        pytest.skip(f"{thing} is missing on this machine; {remedy}.")
     return found
 
 
@@ -64,6 +63,28 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker in item.iter_markers("needs"):
         for thing in marker.args:
             require(thing)
+
+
+ReportT = TypeVar("ReportT", pytest.TestReport, pytest.CollectReport)
+
+
+def no_skips_in_ci(report: ReportT) -> ReportT:
+    in_ci = os.environ.get("CI", "").lower() == "true"
+    if in_ci and report.skipped and not hasattr(report, "wasxfail"):
+        why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"With CI=true no test may be skipped. {why}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    return no_skips_in_ci((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    return no_skips_in_ci((yield))
 
 
 @pytest.fixture(scope="session")

@@ -57,7 +57,7 @@ def test_no_file_names_a_registry(repository: Path) -> None:
 @pytest.mark.parametrize("name", ["runtime", "dev", "bench"])
 def test_locks_are_hashed_and_name_no_place(name: str, repository: Path) -> None:
     text = (repository / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
-    assert LOCK_LEAK.search(re.sub(r"#.*", "", text)) is None
+    assert LOCK_LEAK.search(text) is None
     pins = re.findall(r"^([A-Za-z0-9][\w.-]*)==\S+(.*)", text, re.MULTILINE)
     assert pins
     assert [pin for pin, rest in pins if not rest.endswith("\\")] == [], "These are pinned without a hash."
