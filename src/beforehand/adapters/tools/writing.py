@@ -75,6 +75,11 @@ async def _preview_write(view: OverlayWorkspace, path: str, after: bytes, value:
     except UnknownContentFault as fault:
         await view.write(path, after)
         return Preview(f"Overwrites {shown(path)}, whose content depends on {fault.why}.", 0.01, value)
+    except Fault as fault:
+        if fault.code != "file.too_large":
+            raise
+        await view.write(path, after)
+        return Preview(f"Overwrites {shown(path)}, which is too large to compare.", 0.01, value)
     await view.write(path, after)
     says = f"Writes a new file {shown(path)}." if before is None else f"Overwrites {shown(path)}."
     if before == after:
