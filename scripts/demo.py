@@ -89,7 +89,8 @@ def main() -> int:
     base = f"http://{options.host}:{options.port}"
     if wait_until_up(base, server):
         put_plan_in(base)
-    return server.wait()
+    code = server.wait()
+    return 0 if code in (-signal.SIGTERM, -signal.SIGINT) else code
 
 
 if __name__ == "__main__":
