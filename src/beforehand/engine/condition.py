@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.engine.references import MissingPartError, Reference, parse_reference
+from beforehand.ports.tool import Unknown
 
 LookUp = Callable[[Reference], Any]
 Term = Callable[[LookUp], Any]
@@ -34,6 +35,10 @@ class ConditionError(ValueError):
     """The condition cannot be read; the message says where and what was expected."""
 
 
+class _CannotTellError(Exception):
+    """It hangs on a value that only the real run will give."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     text: str
@@ -41,15 +46,24 @@ class Condition:
     _term: Term
 
     def holds(self, look_up: LookUp) -> bool:
-        """Whether it is true, given the value of each referenced step; parts that are missing count as null."""
+        """Whether it is true, given the value of each referenced step; parts that are missing count as null.
+
+        In a preview a value may be unknown; then the step is shown as if it applied.
+        """
 
         def lenient(reference: Reference) -> Any:
             try:
-                return look_up(reference)
+                value = look_up(reference)
             except MissingPartError:
                 return None
+            if isinstance(value, Unknown):
+                raise _CannotTellError
+            return value
 
-        return bool(self._term(lenient))
+        try:
+            return bool(self._term(lenient))
+        except _CannotTellError:
+            return True
 
 
 def parse_condition(text: str) -> Condition:

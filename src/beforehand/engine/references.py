@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.model.reason import name_list, nearest_names
+from beforehand.ports.tool import Unknown
 
 _PARTS = r"(?:\.[^.\[\]${}\s]+|\[\d{1,9}\])*"
-_REFERENCE = re.compile(rf"(\w[\w-]*)({_PARTS})")
 _WHOLE = re.compile(rf"\$(?:(\w[\w-]*)({_PARTS})|\{{(\w[\w-]*)({_PARTS})\}})")
 _INSIDE = re.compile(rf"\$\$|\$\{{(\w[\w-]*)({_PARTS})\}}")
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -121,6 +121,8 @@ def as_text(value: Any) -> str:
 
 def part_of(value: Any, reference: Reference) -> Any:
     """The referenced part of a step's value; MissingPartError says what was there instead."""
+    if isinstance(value, Unknown):
+        return value
     seen = Reference(reference.step)
     for part in reference.parts:
         value = _one_part(value, part, reference, seen)

@@ -1,0 +1,124 @@
+"""The board one decision is worked out on: the run's state, the tools, and what has been emitted so far.
+
+Every event is applied to the state the moment it is emitted, so that the next question is asked of the state as it
+then is, and the live state is by construction the one a replay gives.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.inputs import RunCommand
+from beforehand.engine.state import RunState, StepState
+from beforehand.model.decision import Decision, DecisionKind
+from beforehand.model.event import Event, iso
+from beforehand.model.plan import RunStatus, StepStatus
+from beforehand.model.reason import Reason
+
+
+class Board:
+    def __init__(self, run: RunState, catalog: Catalog, ts: int) -> None:
+        self.run = run
+        self.catalog = catalog
+        self.ts = ts
+        self.events: list[Event] = []
+        self.commands: list[RunCommand] = []
+        self.reasons: list[Reason] = []
+
+    def emit(self, kind: str, data: Mapping[str, Any], **about: Any) -> None:
+        run = self.run
+        ids = {"planId": run.plan.id, "runId": run.run_id, **about}
+        event = Event(
+            kind,
+            ids,
+            data,
+            self.ts,
+            scene=run.plan.scene,
+            correlation_id=run.correlation_id,
+            owner=f"run:{run.run_id}",
+        )
+        run.apply(event)
+        self.events.append(event)
+
+    def refuse(self, code: str, about: str, says: str, try_next: str = "") -> None:
+        self.reasons.append(Reason(code=code, about=about, says=says, try_next=try_next))
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+    def update_step(self, state: StepState, status: StepStatus, **more: Any) -> None:
+        """Say where a step stands now; absent extras fall away, so every event is the whole thing after the change."""
+        data: dict[str, Any] = {
+            "taskId": self.run.plan.task_id,
+            "stepId": state.step.id,
+            "status": status.value,
+            "attempt": state.attempt,
+        }
+        data.update({name: value for name, value in more.items() if value is not None})
+        self.emit("stepUpdated", data, stepId=state.step.id)
+
+    def end_step(
+        self, state: StepState, status: StepStatus, *, value: Any = None, error: str | None = None, **more: Any
+    ) -> None:
+        """Close a step with its result."""
+        result: dict[str, Any] = {"ok": error is None}
+        if error is None:
+            result["value"] = value
+        else:
+            result["error"] = error
+        result["duration"] = max(0, self.ts - state.started_at) if state.started_at else 0
+        result["timestamp"] = iso(self.ts)
+        self.update_step(state, status, result=result, **more)
+
+    # -- decisions -----------------------------------------------------------------------------------------------
+
+    def open_decision(
+        self,
+        kind: DecisionKind,
+        state: StepState,
+        *,
+        title: str,
+        effects: Mapping[str, str],
+        evidence: Mapping[str, Any],
+        covers: str,
+        if_unanswered: str = "The run waits; other steps go on.",
+    ) -> None:
+        run = self.run
+        decision = Decision(
+            id=f"{run.run_id}-d{run.decision_count + 1}",
+            kind=kind,
+            title=title,
+            about={"planId": run.plan.id, "runId": run.run_id, "stepId": state.step.id, "version": run.plan.version},
+            evidence=dict(evidence),
+            verbs=tuple(effects),
+            effects=dict(effects),
+            if_unanswered=if_unanswered,
+            asked_by=f"run {run.run_id}",
+            covers=covers,
+            opened_at=iso(self.ts),
+        )
+        self.emit("decisionOpened", decision.wire(), stepId=state.step.id, decisionId=decision.id)
+
+    def withdraw_decision(self, decision_id: str, why: str) -> None:
+        decision = self.run.decisions.get(decision_id)
+        if decision is not None:
+            data = decision.wire() | {"status": "withdrawn", "why": why}
+            self.emit("decisionWithdrawn", data, decisionId=decision_id, **_step_of(decision))
+
+    # -- the run -------------------------------------------------------------------------------------------------
+
+    def update_run(self, status: RunStatus, **changes: Any) -> None:
+        head = {**self.run.head, "status": status.value, **changes}
+        self.emit("runUpdated", {name: value for name, value in head.items() if value is not None})
+
+    def finish_run(self, status: RunStatus) -> None:
+        head = {
+            **self.run.head,
+            "status": status.value,
+            "finishedAt": iso(self.ts),
+            "durationMs": max(0, self.ts - self.run.started_at),
+        }
+        self.emit("runFinished", head)
+
+
+def _step_of(decision: Decision) -> dict[str, Any]:
+    return {"stepId": decision.about["stepId"]} if "stepId" in decision.about else {}

@@ -1,0 +1,149 @@
+"""The one decision function of a run: `decide(state, input) -> verdict`.
+
+It reads no clock, draws no ids and does no I/O. The state given is moved on in place by the very events the verdict
+holds, so that whoever replays them stands where the decision stood. `record` is the first half alone: it writes down
+what a person said and starts nothing, for a process that does not run the plan.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from beforehand.engine.board import Board
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.ending import ended, put_in_doubt, settle_parent, settle_run, stop_step
+from beforehand.engine.inputs import (
+    Adopted,
+    Answered,
+    Begin,
+    CancelAsked,
+    PauseAsked,
+    ProbeStep,
+    RerunAsked,
+    ResumeAsked,
+    RetryAsked,
+    RunCommand,
+    RunInput,
+    SetTimer,
+    SkipAsked,
+    StepEnded,
+    StepJudged,
+    StepProbed,
+    TakeUp,
+    TimerFired,
+)
+from beforehand.engine.references import MissingPartError
+from beforehand.engine.starting import arguments, judged, start, start_eligible
+from beforehand.engine.state import RunState, StepState
+from beforehand.engine.steering import adopt, answered, cancel, pause, rerun, resume, retry, skip
+from beforehand.model.event import Verdict
+from beforehand.model.plan import StepStatus
+
+PROBE_AGAIN_MS = 1000
+
+
+def decide(run: RunState, given: RunInput, catalog: Catalog) -> Verdict[RunCommand]:
+    """What follows from one input: events to make durable, then commands to carry out."""
+    board = Board(run, catalog, given.ts)
+    _HANDLERS[type(given)](board, given)
+    start_eligible(board)
+    settle_run(board)
+    return Verdict(tuple(board.events), tuple(board.commands), tuple(board.reasons))
+
+
+def record(run: RunState, given: RunInput, catalog: Catalog) -> Verdict[RunCommand]:
+    """What a person's word changes by itself; whoever takes the run up next starts what follows from it."""
+    board = Board(run, catalog, given.ts)
+    _HANDLERS[type(given)](board, given)
+    return Verdict(tuple(board.events), (), tuple(board.reasons))
+
+
+def _begin(board: Board, given: Begin) -> None:
+    """Nothing to record: the steps that can start do so."""
+
+
+def _take_up(board: Board, given: TakeUp) -> None:
+    """After a restart: pure and idempotent steps run again under the same key, physical ones are asked about."""
+    run = board.run
+    run.in_air.clear()
+    for state in list(run.steps.values()):
+        if state.status is StepStatus.RUNNING and not state.children:
+            _take_up_step(board, state)
+        elif state.retry_at is not None and state.status is StepStatus.READY:
+            board.commands.append(SetTimer(f"retry:{state.step.id}:{state.attempt}", state.retry_at))
+        elif state.children and not state.open_children:
+            settle_parent(board, run.steps[state.children[0]])
+
+
+def _take_up_step(board: Board, state: StepState) -> None:
+    spec = board.catalog.get(state.step.tool)
+    if spec is None:
+        put_in_doubt(board, state, f"The tool {state.step.tool!r} is not there any more, so nobody can be asked.")
+        return
+    try:
+        args = arguments(board.run, state)
+    except MissingPartError as error:
+        put_in_doubt(board, state, error.says)
+        return
+    if spec.effect != "physical":
+        if state.stopping is not None:
+            ended(board, StepEnded(board.ts, state.step.id, state.attempt, ok=False, stopped=True))
+        else:
+            start(board, state, args, again=True)
+    elif spec.can_probe:
+        board.run.in_air.add(state.step.id)
+        key = board.run.key_of(state.step.id, state.attempt)
+        board.commands.append(ProbeStep(key, state.step.id, state.attempt, state.step.tool, args))
+    else:
+        put_in_doubt(board, state, "It had been started when the process ended, and its tool cannot be asked.")
+        settle_parent(board, state)
+
+
+def _probed(board: Board, given: StepProbed) -> None:
+    run = board.run
+    run.in_air.discard(given.step_id)
+    state = run.steps.get(given.step_id)
+    if state is None or state.status is not StepStatus.RUNNING or state.attempt != given.attempt:
+        return
+    answer = given.answer
+    if answer.state == "happened":
+        board.end_step(state, StepStatus.COMPLETED, value=answer.value)
+        settle_parent(board, state)
+    elif answer.state == "not_begun":
+        board.update_step(state, StepStatus.PENDING)
+    elif answer.state == "running":
+        run.in_air.add(given.step_id)
+        board.commands.append(SetTimer(f"probe:{given.step_id}:{given.attempt}", board.ts + PROBE_AGAIN_MS))
+    else:
+        put_in_doubt(board, state, answer.says or "The machine could not say whether it happened.")
+
+
+def _timer_fired(board: Board, given: TimerFired) -> None:
+    kind, _, rest = given.key.partition(":")
+    name, _, attempt = rest.rpartition(":")
+    state = board.run.steps.get(name)
+    if state is None or str(state.attempt) != attempt:
+        return
+    if kind == "timeout" and state.status is StepStatus.RUNNING and state.stopping is None:
+        stop_step(board, state, "timeout")
+    elif kind == "retry" and state.retry_at is not None:
+        board.update_step(state, StepStatus.READY)
+    elif kind == "probe" and state.status is StepStatus.RUNNING:
+        _take_up_step(board, state)
+
+
+_HANDLERS: dict[type, Callable[[Board, Any], None]] = {
+    Begin: _begin,
+    TakeUp: _take_up,
+    StepEnded: ended,
+    StepJudged: judged,
+    StepProbed: _probed,
+    TimerFired: _timer_fired,
+    Answered: answered,
+    PauseAsked: pause,
+    ResumeAsked: resume,
+    CancelAsked: cancel,
+    RetryAsked: retry,
+    SkipAsked: skip,
+    RerunAsked: rerun,
+    Adopted: adopt,
+}

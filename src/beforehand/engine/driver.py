@@ -1,0 +1,254 @@
+"""The driver of one run: a queue of inputs, one decision at a time, no locks.
+
+It makes the events of a batch of decisions durable in one append and only then carries their commands out. It decides
+nothing itself. When it is stopped in the middle, the log says what was in the air.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import structlog
+from pydantic_core import PydanticSerializationError, to_json
+
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.decide import decide
+from beforehand.engine.inputs import (
+    JudgeStep,
+    ProbeStep,
+    RunCommand,
+    RunInput,
+    SetTimer,
+    StartStep,
+    StepEnded,
+    StepJudged,
+    StepProbed,
+    StopStep,
+    TimerFired,
+)
+from beforehand.engine.state import RunState
+from beforehand.model.errors import BeforehandError, Fault, UnavailableError
+from beforehand.model.event import Event, Verdict, iso
+from beforehand.ports.clock import Clock
+from beforehand.ports.store import Store
+from beforehand.ports.tool import Judgement, ProbeAnswer, Tool, ToolContext, Workspace
+
+log = structlog.get_logger("beforehand.engine")
+
+STOP_GRACE_MS = 10_000
+"""How long a tool may take to end after it was told to stop."""
+MAX_VALUE_BYTES = 16 * 1024 * 1024
+MAX_LOG_LINES = 200
+STORE_RETRY_MS = 1000
+
+
+class ToolSource(Protocol):
+    def get(self, name: str) -> Tool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a driver needs around it."""
+
+    store: Store
+    clock: Clock
+    catalog: Catalog
+    tools: ToolSource
+    workspace: Workspace
+    on_progress: Callable[[str, str, float], None] = lambda run_id, step_id, percent: None
+
+
+class RunDriver:
+    def __init__(self, run: RunState, around: Surroundings) -> None:
+        self.run = run
+        self._around = around
+        self._inbox: deque[tuple[RunInput, asyncio.Future[Verdict[RunCommand]] | None]] = deque()
+        self._wake = asyncio.Event()
+        self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._others: set[asyncio.Task[None]] = set()
+        self._closing = False
+        self._settled: list[asyncio.Future[None]] = []
+
+    # -- from outside --------------------------------------------------------------------------------------------
+
+    def put(self, given: RunInput) -> None:
+        """Hand in an input; it is decided in its turn."""
+        self._inbox.append((given, None))
+        self._wake.set()
+
+    async def ask(self, given: RunInput) -> Verdict[RunCommand]:
+        """Hand in an input and wait until what follows from it is durable."""
+        reply: asyncio.Future[Verdict[RunCommand]] = asyncio.get_running_loop().create_future()
+        self._inbox.append((given, reply))
+        self._wake.set()
+        return await reply
+
+    async def drive(self) -> None:
+        """Work until the run has ended and nothing is under way any more."""
+        try:
+            while not (self.run.status.is_final and not self._inbox and not self._calls):
+                await self._wake.wait()
+                self._wake.clear()
+                await self._decide_all()
+        finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        self._closing = True
+        for task in (*self._calls.values(), *self._others):
+            task.cancel()
+        await asyncio.gather(*self._calls.values(), *self._others, return_exceptions=True)
+        for _, reply in self._inbox:
+            if reply is not None and not reply.done():
+                reply.cancel()
+
+    # -- deciding ------------------------------------------------------------------------------------------------
+
+    async def _decide_all(self) -> None:
+        """Everything that has come in so far: decided one by one, made durable together, then carried out."""
+        events: list[Event] = []
+        commands: list[RunCommand] = []
+        replies: list[tuple[asyncio.Future[Verdict[RunCommand]], Verdict[RunCommand]]] = []
+        while self._inbox:
+            given, reply = self._inbox.popleft()
+            verdict = decide(self.run, given, self._around.catalog)
+            events += verdict.events
+            commands += verdict.commands
+            if reply is not None:
+                replies.append((reply, verdict))
+        if events:
+            await self._append(events)
+        for command in commands:
+            self._carry_out(command)
+        for reply, verdict in replies:
+            if not reply.done():
+                reply.set_result(verdict)
+
+    async def _append(self, events: list[Event]) -> None:
+        """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""
+        while True:
+            try:
+                numbered = await self._around.store.append(events)
+                self.run.last_seq = numbered[-1].seq
+                return
+            except UnavailableError as error:
+                log.error("the log cannot be written", run=self.run.run_id, error=error.says)
+                await self._around.clock.sleep_until(self._around.clock.now_ms() + STORE_RETRY_MS)
+
+    # -- doing ---------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, command: RunCommand) -> None:
+        match command:
+            case StartStep():
+                self._calls[command.step_id, command.attempt] = asyncio.create_task(self._call(command))
+            case StopStep():
+                self._stop(command)
+            case SetTimer():
+                self._beside(self._wait(command))
+            case JudgeStep():
+                self._beside(self._judge(command))
+            case ProbeStep():
+                self._beside(self._probe(command))
+
+    def _beside(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+
+    def _context(self, key: str, step_id: str, lines: list[dict[str, Any]]) -> ToolContext:
+        clock = self._around.clock
+
+        def note(line: str) -> None:
+            if len(lines) < MAX_LOG_LINES:
+                lines.append({"ts": iso(clock.now_ms()), "line": str(line)[:2000]})
+
+        return ToolContext(
+            key=key,
+            workspace=self._around.workspace,
+            correlation_id=self.run.correlation_id,
+            progress=lambda percent: self._around.on_progress(self.run.run_id, step_id, percent),
+            log=note,
+        )
+
+    async def _call(self, command: StartStep) -> None:
+        lines: list[dict[str, Any]] = []
+        ended = await self._outcome(command, lines)
+        self._calls.pop((command.step_id, command.attempt), None)
+        if ended is not None:
+            self.put(replace(ended, logs=tuple(lines)) if lines else ended)
+
+    async def _outcome(self, command: StartStep, lines: list[dict[str, Any]]) -> StepEnded | None:
+        """How one call of a tool came out; None when the driver itself is going away."""
+        clock = self._around.clock
+
+        def ended(ok: bool, **more: Any) -> StepEnded:
+            return StepEnded(clock.now_ms(), command.step_id, command.attempt, ok, **more)
+
+        try:
+            tool = self._around.tools.get(command.tool)
+            value = await tool.run(command.args, self._context(command.key, command.step_id, lines))
+            return ended(True, value=_json_value(value, command.tool))
+        except Fault as fault:
+            return ended(False, error=fault.says, transient=fault.transient, untouched=fault.untouched)
+        except BeforehandError as error:
+            return ended(False, error=error.says)
+        except asyncio.CancelledError:
+            return None if self._closing else ended(False, error="It was stopped.", stopped=True)
+        except Exception as error:  # a tool's bug is that step's failure, not ours
+            log.exception("a tool broke", tool=command.tool, step=command.step_id, run=self.run.run_id)
+            return ended(False, error=f"The tool {command.tool} broke: {type(error).__name__}: {error}")
+
+    def _stop(self, command: StopStep) -> None:
+        call = self._calls.get((command.step_id, command.attempt))
+        if call is None:
+            self.put(StepEnded(self._around.clock.now_ms(), command.step_id, command.attempt, ok=False, stopped=True))
+            return
+        call.cancel()
+        self._beside(self._give_up_on(command))
+
+    async def _give_up_on(self, command: StopStep) -> None:
+        """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
+        clock = self._around.clock
+        await clock.sleep_until(clock.now_ms() + STOP_GRACE_MS)
+        if self._calls.pop((command.step_id, command.attempt), None) is not None:
+            log.warning("a tool did not stop when told to", step=command.step_id, run=self.run.run_id)
+            self.put(StepEnded(clock.now_ms(), command.step_id, command.attempt, ok=False, stopped=True))
+
+    async def _wait(self, command: SetTimer) -> None:
+        await self._around.clock.sleep_until(command.at)
+        self.put(TimerFired(self._around.clock.now_ms(), command.key))
+
+    async def _judge(self, command: JudgeStep) -> None:
+        try:
+            tool = self._around.tools.get(command.tool)
+            judgement = await tool.judge(command.args, self._context(command.key, command.step_id, []))
+        except Exception as error:  # when in doubt, a person is asked
+            judgement = Judgement(True, f"What it would do could not be found out: {_says(error)}")
+        self.put(StepJudged(self._around.clock.now_ms(), command.step_id, command.covers, judgement))
+
+    async def _probe(self, command: ProbeStep) -> None:
+        try:
+            tool = self._around.tools.get(command.tool)
+            answer = await tool.probe(command.args, self._context(command.key, command.step_id, []))
+        except Exception as error:  # a machine that cannot be asked leaves the step to a person
+            answer = ProbeAnswer("unknown", says=f"The machine could not be asked: {_says(error)}")
+        self.put(StepProbed(self._around.clock.now_ms(), command.step_id, command.attempt, answer))
+
+
+def _says(error: Exception) -> str:
+    return error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}"
+
+
+def _json_value(value: Any, tool: str) -> Any:
+    """The tool's value, refused when the log could not hold it."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    try:
+        size = len(value) if isinstance(value, str) else len(to_json(value, inf_nan_mode="constants"))
+    except (PydanticSerializationError, ValueError) as error:
+        raise Fault(f"The tool {tool} gave a value that is no JSON: {error}.") from error
+    if size > MAX_VALUE_BYTES:
+        raise Fault(f"The tool {tool} gave {size} bytes; {MAX_VALUE_BYTES} is the most a step may give.")
+    return value

@@ -1,0 +1,216 @@
+"""Ending steps: results, retries, what a failure blocks or stops, and when the run itself is over."""
+
+from typing import Any
+
+from beforehand.engine.board import Board
+from beforehand.engine.inputs import SetTimer, StepEnded, StopStep
+from beforehand.engine.state import RunState, StepState
+from beforehand.model.decision import content_hash
+from beforehand.model.plan import GOOD_STATUSES, RunStatus, StepStatus
+
+FAILURE_EFFECTS = {
+    "retry": "The step is tried again, with other arguments if `value.args` gives them.",
+    "skip": "The step is skipped and what depends on it goes on.",
+    "insert": "The steps in `value.steps` are put in before it, then it is tried again.",
+    "abort": "Nothing new starts and the run ends as failed.",
+}
+
+
+def ended(board: Board, done: StepEnded) -> None:
+    """A tool call is over: completed, stopped, or failed."""
+    state = board.run.steps.get(done.step_id)
+    if state is None or state.status is not StepStatus.RUNNING or state.attempt != done.attempt:
+        return
+    logs = list(done.logs) or None
+    if done.ok:
+        board.end_step(state, StepStatus.COMPLETED, value=done.value, logs=logs)
+    elif state.stopping == "cancel":
+        board.end_step(state, StepStatus.CANCELLED, error="Stopped because the run was cancelled.", logs=logs)
+    elif state.stopping == "skip":
+        reason = _reason("step.skipped", state, "A person skipped it while it ran.")
+        board.update_step(state, StepStatus.SKIPPED, reason=reason, logs=logs)
+    elif state.stopping == "timeout":
+        _timed_out(board, state, logs)
+    else:
+        _failed(board, state, done, logs)
+    settle_parent(board, state)
+
+
+def _timed_out(board: Board, state: StepState, logs: list[Any] | None) -> None:
+    says = f"It was stopped after {state.step.timeout_s:g} s without an end."
+    if _is_physical(board, state):
+        put_in_doubt(board, state, says + " Whether the machine finished is not known.")
+    elif not _retries(board, state, says, logs):
+        fail_step(board, state, says, logs=logs)
+
+
+def _failed(board: Board, state: StepState, done: StepEnded, logs: list[Any] | None) -> None:
+    may_retry = done.transient and (done.untouched or not _is_physical(board, state))
+    if not (may_retry and _retries(board, state, done.error, logs)):
+        fail_step(board, state, done.error or "It failed without saying why.", logs=logs)
+
+
+def _is_physical(board: Board, state: StepState) -> bool:
+    spec = board.catalog.get(state.step.tool)
+    return spec is None or spec.effect == "physical"
+
+
+def _retries(board: Board, state: StepState, error: str, logs: list[Any] | None) -> bool:
+    """Wait and try again, if tries are left: 1 s, then 2 s and so on."""
+    if state.tries > state.step.retries or board.run.cancelling or board.run.stopped_by:
+        return False
+    at = board.ts + round(state.step.retry_delay_s * 1000 * state.tries)
+    says = f"Attempt {state.attempt} failed: {error} It is tried again."
+    board.update_step(state, StepStatus.READY, retryAt=at, reason=_reason("step.retrying", state, says), logs=logs)
+    board.commands.append(SetTimer(f"retry:{state.step.id}:{state.attempt}", at))
+    return True
+
+
+def fail_step(board: Board, state: StepState, error: str, *, logs: list[Any] | None = None) -> None:
+    """The step has failed for good: block what needs it, stop the run, or ask, as the step says."""
+    means = state.step.failure_means
+    board.end_step(state, StepStatus.FAILED, error=error, logs=logs)
+    if board.run.cancelling:
+        return
+    if means == "ask" and not state.children:
+        _ask_what_to_do(board, state, error)
+        return
+    if means == "stop":
+        stop_run(board, state)
+    block_followers(board, state)
+    settle_parent(board, state)
+
+
+def _ask_what_to_do(board: Board, state: StepState, error: str) -> None:
+    evidence = {"tool": state.step.tool, "args": dict(state.args or state.step.args), "error": error}
+    board.open_decision(
+        "failure",
+        state,
+        title=f"{state.step.description or state.step.id} failed: what now?",
+        effects=FAILURE_EFFECTS,
+        evidence=evidence,
+        covers=content_hash(evidence),
+    )
+
+
+def stop_run(board: Board, state: StepState) -> None:
+    """Nothing new starts; what has not begun is cancelled, what runs may finish."""
+    run = board.run
+    board.update_run(run.status, stoppedBy=state.step.id)
+    dependents = set(run.followers_of(state.step.id))
+    says = f"{state.step.id} failed and stops the run."
+    for name, other in list(run.steps.items()):
+        if other.is_open and name not in dependents:
+            if other.decision is not None:
+                board.withdraw_decision(other.decision, says)
+            board.update_step(other, StepStatus.CANCELLED, reason=_reason("run.stopped", other, says))
+            settle_parent(board, other)
+
+
+def block_followers(board: Board, state: StepState) -> None:
+    """Whatever needs this step cannot go on; each says which step it was."""
+    root = state.step.id
+    for name in board.run.followers_of(root):
+        follower = board.run.steps[name]
+        if follower.is_open:
+            says = f"It needs {root}, which {_how_it_ended(state)}."
+            try_next = f"Retry or skip {root}."
+            board.update_step(follower, StepStatus.BLOCKED, reason=_reason("step.blocked", follower, says, try_next))
+
+
+def _how_it_ended(state: StepState) -> str:
+    if state.denied:
+        return "was denied"
+    return {StepStatus.FAILED: "failed", StepStatus.CANCELLED: "was cancelled"}.get(state.status, "did not complete")
+
+
+def settle_parent(board: Board, child: StepState) -> None:
+    """When the last item of a `forEach` has settled, so has the step itself: its value is the list of theirs."""
+    if child.parent is None:
+        return
+    parent = board.run.steps[child.parent]
+    if parent.open_children or parent.status is not StepStatus.RUNNING:
+        return
+    children = [board.run.steps[name] for name in parent.children]
+    bad = [item for item in children if not item.lets_go_on]
+    if not bad:
+        board.end_step(parent, StepStatus.COMPLETED, value=[item.value for item in children])
+    elif all(item.status is StepStatus.CANCELLED for item in bad):
+        board.end_step(parent, StepStatus.CANCELLED, error=f"{len(bad)} of {len(children)} items were cancelled.")
+        block_followers(board, parent)
+    else:
+        first = bad[0].result or {}
+        fail_step(
+            board, parent, f"{len(bad)} of {len(children)} items did not complete; first: {first.get('error', '')}"
+        )
+
+
+def put_in_doubt(board: Board, state: StepState, says: str) -> None:
+    """It was started and nobody knows whether it happened: a person decides."""
+    board.update_step(
+        state, StepStatus.IN_DOUBT, reason=_reason("step.in_doubt", state, says, "Look, then answer in the inbox.")
+    )
+    evidence = {"tool": state.step.tool, "args": dict(state.args or state.step.args), "says": says}
+    board.open_decision(
+        "inDoubt",
+        state,
+        title=f"Did it happen? {state.step.description or state.step.id}",
+        effects={
+            "happened": "It counts as completed; `value` is its value.",
+            "run-again": "It is started once more.",
+            "abort": "The step counts as failed and nothing new starts.",
+        },
+        evidence=evidence,
+        covers=content_hash({"key": board.run.key_of(state.step.id, state.attempt)}),
+    )
+
+
+def cancel_steps(board: Board) -> None:
+    """Stop what runs and cancel what has not begun."""
+    run = board.run
+    for state in list(run.steps.values()):
+        if state.decision is not None:
+            board.withdraw_decision(state.decision, "The run was cancelled.")
+        if state.status is StepStatus.RUNNING and not state.children:
+            if state.stopping is None:
+                stop_step(board, state, "cancel")
+        elif state.is_open or state.status is StepStatus.IN_DOUBT:
+            says = "The run was cancelled."
+            board.update_step(state, StepStatus.CANCELLED, reason=_reason("run.cancelled", state, says))
+            settle_parent(board, state)
+
+
+def stop_step(board: Board, state: StepState, why: str) -> None:
+    board.update_step(state, StepStatus.RUNNING, stopping=why)
+    board.commands.append(StopStep(board.run.key_of(state.step.id, state.attempt), state.step.id, state.attempt))
+
+
+def settle_run(board: Board) -> None:
+    """Finish the run when every step has settled; else show whether it waits for a person."""
+    run = board.run
+    if run.status.is_final:
+        return
+    if run.unsettled == 0:
+        board.finish_run(_end_status(run))
+        return
+    status = _live_status(run)
+    if status is not run.status:
+        board.update_run(status)
+
+
+def _end_status(run: RunState) -> RunStatus:
+    if run.cancelling:
+        return RunStatus.CANCELLED
+    good = all(state.status in GOOD_STATUSES for state in run.steps.values())
+    return RunStatus.COMPLETED if good else RunStatus.FAILED
+
+
+def _live_status(run: RunState) -> RunStatus:
+    if run.paused:
+        return RunStatus.PAUSED
+    busy = run.running or run.in_air or run.retrying or run.eligible
+    return RunStatus.WAITING if run.decisions and not busy else RunStatus.RUNNING
+
+
+def _reason(code: str, state: StepState, says: str, try_next: str = "") -> dict[str, Any]:
+    return {"code": code, "about": state.step.id, "says": says, "tryNext": try_next}

@@ -1,0 +1,190 @@
+"""What goes into a run's decisions and what comes out as commands, all plain data.
+
+Every input carries its time; decide never looks at a clock. A command's key is stable for run, step and attempt.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from beforehand.model.plan import Plan
+from beforehand.ports.tool import Judgement, ProbeAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The run was approved; start what can start."""
+
+    ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class TakeUp:
+    """A process takes the run up again: everything in the air before is decided anew."""
+
+    ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    ts: int
+    step_id: str
+    attempt: int
+    ok: bool
+    value: Any = None
+    error: str = ""
+    transient: bool = False
+    untouched: bool = False
+    stopped: bool = False
+    """The tool ended because it was told to stop."""
+    logs: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepJudged:
+    ts: int
+    step_id: str
+    covers: str
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class StepProbed:
+    ts: int
+    step_id: str
+    attempt: int
+    answer: ProbeAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    ts: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    ts: int
+    decision_id: str
+    verb: str
+    value: Any = None
+    note: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAsked:
+    ts: int
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeAsked:
+    ts: int
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelAsked:
+    ts: int
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryAsked:
+    """Try one step again, as it is or with other arguments."""
+
+    ts: int
+    step_id: str
+    by: str = ""
+    args: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SkipAsked:
+    ts: int
+    step_id: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RerunAsked:
+    """Run a step and everything that depends on it again."""
+
+    ts: int
+    step_id: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """Go on with another version of the plan."""
+
+    ts: int
+    plan: Plan
+    by: str = ""
+
+
+RunInput = (
+    Begin
+    | TakeUp
+    | StepEnded
+    | StepJudged
+    | StepProbed
+    | TimerFired
+    | Answered
+    | PauseAsked
+    | ResumeAsked
+    | CancelAsked
+    | RetryAsked
+    | SkipAsked
+    | RerunAsked
+    | Adopted
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StartStep:
+    key: str
+    step_id: str
+    attempt: int
+    tool: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StopStep:
+    key: str
+    step_id: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeStep:
+    """Ask the tool whether this very call is destructive, and for evidence to show."""
+
+    key: str
+    step_id: str
+    tool: str
+    covers: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeStep:
+    """Ask the tool whether a call that was started before a crash happened."""
+
+    key: str
+    step_id: str
+    attempt: int
+    tool: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    key: str
+    at: int
+
+
+RunCommand = StartStep | StopStep | JudgeStep | ProbeStep | SetTimer

@@ -1,0 +1,350 @@
+"""The state of a run: a fold over its events and nothing else.
+
+`apply` moves the state on in place, so that a plan of ten thousand steps costs the same per event as one of ten.
+Whoever holds a RunState owns it; replaying the same events gives an equal one.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from beforehand.engine.graph import dependencies, ranks
+from beforehand.model.decision import Decision
+from beforehand.model.event import Event, iso
+from beforehand.model.plan import Plan, RunStatus, Step, StepStatus, step_wire
+
+_ITEM = re.compile(r"\$\{?(item|index)\b")
+
+PlanOf = Callable[[int], Plan]
+"""The version of the run's plan with that number."""
+
+
+@dataclass(slots=True)
+class StepState:
+    """Where one step stands. `denied` and `blocked` steps do not let their dependents go on."""
+
+    step: Step
+    needs: tuple[str, ...]
+    rank: int = 0
+    parent: str | None = None
+    item: Any = None
+    place: int = 0
+    status: StepStatus = StepStatus.PENDING
+    attempt: int = 0
+    tries: int = 0
+    """Attempts since a person or an edit last opened the step; automatic retries count against this."""
+    result: dict[str, Any] | None = None
+    reason: dict[str, Any] | None = None
+    denied: bool = False
+    started_at: int = 0
+    retry_at: int | None = None
+    stopping: str | None = None
+    approved: str | None = None
+    args: dict[str, Any] | None = None
+    """Other arguments a person gave for the next try."""
+    decision: str | None = None
+    children: tuple[str, ...] = ()
+    open_children: int = 0
+
+    @property
+    def lets_go_on(self) -> bool:
+        return self.status is StepStatus.COMPLETED or (self.status is StepStatus.SKIPPED and not self.denied)
+
+    @property
+    def is_open(self) -> bool:
+        return self.status is StepStatus.PENDING or self.status is StepStatus.READY
+
+    @property
+    def is_settled(self) -> bool:
+        return self.status.is_final and self.decision is None
+
+    @property
+    def value(self) -> Any:
+        return self.result.get("value") if self.result and self.result.get("ok") else None
+
+
+@dataclass(slots=True)
+class RunState:
+    run_id: str
+    plan: Plan
+    plan_of: PlanOf
+    correlation_id: str = ""
+    status: RunStatus = RunStatus.RUNNING
+    head: dict[str, Any] = field(default_factory=dict)
+    steps: dict[str, StepState] = field(default_factory=dict)
+    followers: dict[str, list[str]] = field(default_factory=dict)
+    waits: dict[str, int] = field(default_factory=dict)
+    """How many of a step's needs have not let it go on yet."""
+    unsettled: int = 0
+    running: int = 0
+    retrying: int = 0
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    decision_count: int = 0
+    paused: bool = False
+    cancelling: bool = False
+    stopped_by: str | None = None
+    started_at: int = 0
+    last_seq: int = 0
+    eligible: dict[str, None] = field(default_factory=dict)
+    """Steps that may start now, nobody being asked and no delay running, in the order they became able to."""
+    in_air: set[str] = field(default_factory=set)
+    """Steps being judged or probed: asked again after a restart, so not in the log."""
+
+    # -- reading -------------------------------------------------------------------------------------------------
+
+    def followers_of(self, name: str) -> list[str]:
+        """Everything that depends on a step, directly or not, in an order that respects dependencies."""
+        found: dict[str, None] = {}
+        stack = list(self.followers.get(name, ()))
+        while stack:
+            follower = stack.pop()
+            if follower not in found:
+                found[follower] = None
+                stack.extend(self.followers.get(follower, ()))
+        return sorted(found, key=lambda step_id: self.steps[step_id].rank)
+
+    def key_of(self, step_id: str, attempt: int) -> str:
+        return f"{self.run_id}/{step_id}/{attempt}"
+
+    def step_documents(self) -> list[dict[str, Any]]:
+        """The steps as a run's answer shows them, the ones a `forEach` made right after it."""
+        shown: list[dict[str, Any]] = []
+        for state in self.steps.values():
+            if state.parent is None:
+                shown.append(step_document(state))
+                shown += [step_document(self.steps[child]) for child in state.children]
+        return shown
+
+    # -- building ------------------------------------------------------------------------------------------------
+
+    def lay_out(self, plan: Plan) -> None:
+        """Set the steps up from a plan, keeping what is known of steps that stay."""
+        old = self.steps
+        needs = {step.id: dependencies(step) for step in plan.steps}
+        order = ranks(needs)
+        self.plan = plan
+        self.steps = {}
+        for step in plan.steps:
+            self.steps[step.id] = _laid_out(old.get(step.id), step, needs[step.id], order[step.id])
+        for state in list(self.steps.values()):
+            for child in state.children:
+                self.steps[child] = old[child]
+        self._index()
+
+    def _index(self) -> None:
+        self.followers = {name: [] for name in self.steps}
+        for name, state in self.steps.items():
+            for need in state.needs:
+                self.followers[need].append(name)
+        self.waits = {
+            name: sum(not self.steps[need].lets_go_on for need in state.needs) for name, state in self.steps.items()
+        }
+        self.unsettled = sum(not state.is_settled for state in self.steps.values())
+        self.running = sum(state.status is StepStatus.RUNNING and not state.children for state in self.steps.values())
+        self.retrying = sum(state.retry_at is not None for state in self.steps.values())
+        self.eligible = {}
+        for name in self.steps:
+            self._note_eligible(name)
+
+    def _note_eligible(self, name: str) -> None:
+        state = self.steps[name]
+        if state.is_open and state.decision is None and state.retry_at is None and self.waits[name] == 0:
+            self.eligible[name] = None
+        else:
+            self.eligible.pop(name, None)
+
+    # -- moving on -----------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Move on by one event of this run; events of other kinds change nothing here."""
+        change = _CHANGES.get(event.kind)
+        if change is not None:
+            change(self, event)
+        if event.seq:
+            self.last_seq = event.seq
+
+    def _set(self, state: StepState, change: Callable[[StepState], None]) -> None:
+        """Change a step and keep every count that hangs on it true."""
+        name = state.step.id
+        went_on, settled, ran = state.lets_go_on, state.is_settled, _counts_as_running(state)
+        retried = state.retry_at is not None
+        change(state)
+        self.retrying += (state.retry_at is not None) - retried
+        self.unsettled += settled - state.is_settled
+        self.running += _counts_as_running(state) - ran
+        if went_on != state.lets_go_on:
+            for follower in self.followers.get(name, ()):
+                self.waits[follower] += 1 if went_on else -1
+                self._note_eligible(follower)
+        if state.parent is not None and settled != state.is_settled:
+            self.steps[state.parent].open_children += 1 if settled else -1
+        self._note_eligible(name)
+
+
+def _laid_out(kept: StepState | None, step: Step, needs: tuple[str, ...], rank: int) -> StepState:
+    """A step of a plan as a run begins or adopts it: what has happened to an unchanged step stays."""
+    fresh = StepStatus.SKIPPED if step.status is StepStatus.SKIPPED else StepStatus.PENDING
+    if kept is None:
+        return StepState(step, needs, rank, status=fresh)
+    changed = kept.step.model_copy(update={"order": step.order}) != step
+    kept.step, kept.needs, kept.rank = step, needs, rank
+    begun = kept.attempt > 0 or bool(kept.children)
+    undone = kept.status in (StepStatus.BLOCKED, StepStatus.CANCELLED)
+    if not begun and (changed or undone):
+        kept.status, kept.reason, kept.result, kept.denied = fresh, None, None, False
+    return kept
+
+
+def _counts_as_running(state: StepState) -> bool:
+    return state.status is StepStatus.RUNNING and not state.children
+
+
+def step_document(state: StepState) -> dict[str, Any]:
+    """One step as a run shows it: its definition, where it stands and why."""
+    shown = step_wire(state.step)
+    shown["status"] = state.status.value
+    shown.pop("result", None)
+    if state.result is not None:
+        shown["result"] = state.result
+    if state.reason is not None:
+        shown["reason"] = state.reason
+    if state.attempt:
+        shown["attempt"] = state.attempt
+    if state.started_at:
+        shown["startedAt"] = iso(state.started_at)
+    if state.parent is not None:
+        shown["parent"] = state.parent
+    if state.decision is not None:
+        shown["decisionId"] = state.decision
+    return shown
+
+
+# -- what each kind of event changes -----------------------------------------------------------------------------
+
+
+def _run_started(run: RunState, event: Event) -> None:
+    run.head = dict(event.data)
+    run.correlation_id = event.correlation_id
+    run.started_at = event.ts
+    run.status = RunStatus.RUNNING
+    run.lay_out(run.plan_of(int(event.data["version"])))
+
+
+def _run_updated(run: RunState, event: Event) -> None:
+    run.head = dict(event.data)
+    run.status = RunStatus(event.data["status"])
+    run.paused = bool(event.data.get("paused"))
+    run.cancelling = bool(event.data.get("cancelling"))
+    run.stopped_by = event.data.get("stoppedBy")
+
+
+def _run_adopted(run: RunState, event: Event) -> None:
+    run.head = dict(event.data)
+    run.lay_out(run.plan_of(int(event.data["version"])))
+
+
+def _step_updated(run: RunState, event: Event) -> None:
+    data = event.data
+    state = run.steps.get(data["stepId"])
+    if state is None:
+        return
+    if data.get("reset") and state.children:
+        _forget_children(run, state)
+    run._set(state, lambda changed: _take(changed, data, event.ts))
+
+
+def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
+    status = StepStatus(data["status"])
+    if status is StepStatus.RUNNING and state.status is not StepStatus.RUNNING:
+        state.started_at = ts
+        state.tries += 1
+    if data.get("reset"):
+        state.tries = 0
+        state.started_at = 0
+    state.status = status
+    state.attempt = data.get("attempt", state.attempt)
+    state.result = data.get("result")
+    state.reason = data.get("reason")
+    state.denied = bool(data.get("denied"))
+    state.retry_at = data.get("retryAt")
+    state.stopping = data.get("stopping")
+    if "args" in data:
+        state.args = data["args"]
+
+
+def _forget_children(run: RunState, state: StepState) -> None:
+    for child in state.children:
+        gone = run.steps.pop(child)
+        run.unsettled -= not gone.is_settled
+        run.running -= _counts_as_running(gone)
+        run.eligible.pop(child, None)
+        run.waits.pop(child, None)
+        run.followers.pop(child, None)
+    state.children, state.open_children = (), 0
+
+
+def _step_expanded(run: RunState, event: Event) -> None:
+    parent = run.steps[event.data["stepId"]]
+    items = event.data["items"]
+    names = tuple(f"{parent.step.id}[{place}]" for place in range(len(items)))
+
+    def become_parent(state: StepState) -> None:
+        state.children, state.open_children = names, len(names)
+        state.status, state.started_at = StepStatus.RUNNING, event.ts
+
+    run._set(parent, become_parent)
+    when = parent.step.when if parent.step.when and _ITEM.search(parent.step.when) else None
+    for place, (name, item) in enumerate(zip(names, items, strict=True)):
+        step = parent.step.model_copy(update={"id": name, "for_each": None, "depends_on": (), "when": when})
+        run.steps[name] = StepState(step, (), parent.rank, parent=parent.step.id, item=item, place=place)
+        run.followers[name], run.waits[name] = [], 0
+        run.unsettled += 1
+        run._note_eligible(name)
+
+
+def _decision_opened(run: RunState, event: Event) -> None:
+    decision = Decision.model_validate(event.data)
+    run.decisions[decision.id] = decision
+    run.decision_count += 1
+    state = run.steps.get(str(decision.about.get("stepId", "")))
+    if state is not None:
+        run._set(state, lambda changed: setattr(changed, "decision", decision.id))
+
+
+def _decision_closed(run: RunState, event: Event) -> None:
+    decision = run.decisions.pop(event.data["id"], None)
+    if decision is None:
+        return
+    state = run.steps.get(str(decision.about.get("stepId", "")))
+    if state is None:
+        return
+    approved = event.kind == "decisionAnswered" and event.data["answer"]["verb"] == "approve"
+
+    def close(changed: StepState) -> None:
+        changed.decision = None
+        if approved:
+            changed.approved = decision.covers
+
+    run._set(state, close)
+
+
+_CHANGES: dict[str, Callable[[RunState, Event], None]] = {
+    "runStarted": _run_started,
+    "runUpdated": _run_updated,
+    "runFinished": _run_updated,
+    "runAdopted": _run_adopted,
+    "stepUpdated": _step_updated,
+    "stepExpanded": _step_expanded,
+    "decisionOpened": _decision_opened,
+    "decisionAnswered": _decision_closed,
+    "decisionWithdrawn": _decision_closed,
+}
+
+
+def replay(run_id: str, plan_of: PlanOf, events: list[Event]) -> RunState:
+    """The run's state, from its events alone."""
+    run = RunState(run_id, Plan(steps=()), plan_of)
+    for event in events:
+        run.apply(event)
+    return run
