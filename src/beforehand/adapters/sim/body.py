@@ -6,7 +6,7 @@ the body is at any moment follows from when the thing began, so nothing needs sm
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from math import pi, tau
 from typing import Any
 
@@ -14,7 +14,7 @@ from beforehand.model.fleet import RobotSpec, Settings
 from beforehand.model.robot import Telemetry
 
 COMPLETED, FAILED, CANCELLED = 4, 5, 6
-_PAUSES = ("paused", "hand")
+_PAUSES = frozenset({"paused", "hand"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,8 @@ class Order:
     target: str
     operation: str | None
     fork_ms: int
+    route: list[str]
+    """The nodes still to pass, the target last."""
     status: int = 1
     cancelling: bool = False
 
@@ -114,8 +116,9 @@ class Body:
         return self.leg is not None or self.forking
 
     def elapsed(self, now_ms: int) -> int:
-        running = self.busy and not self.halts
-        return min(self.duration_ms, self.elapsed_ms + (now_ms - self.since_ms if running else 0))
+        if self.halts or not self.busy:
+            return self.elapsed_ms
+        return min(self.duration_ms, self.elapsed_ms + now_ms - self.since_ms)
 
     def begin(self, duration_ms: int, now_ms: int) -> None:
         self.duration_ms, self.elapsed_ms, self.since_ms = duration_ms, 0, now_ms
@@ -152,8 +155,9 @@ class Body:
     def status(self) -> int:
         if self.order is None:
             return 0
-        paused = self.order.active and any(why in _PAUSES for why in self.halts)
-        return 3 if paused else self.order.status
+        if self.halts and self.order.active and not _PAUSES.isdisjoint(self.halts):
+            return 3
+        return self.order.status
 
     @property
     def moving(self) -> bool:
@@ -206,7 +210,13 @@ class Body:
     # -- for snapshots
 
     def wire(self) -> dict[str, Any]:
-        return asdict(self)
+        """All of it, as a copy; by hand because snapshots of a thousand robots are taken while they drive."""
+        values = {name: getattr(self, name) for name in _FIELDS}
+        for name in ("halts", "conditions", "strikes", "answers"):
+            values[name] = values[name].copy()
+        for name in ("leg", "order", "held_back"):
+            values[name] = None if values[name] is None else asdict(values[name])
+        return values
 
     @classmethod
     def from_wire(cls, data: Mapping[str, Any]) -> "Body":
@@ -217,6 +227,9 @@ class Body:
         if values["face"] is not None:
             values["face"] = tuple(values["face"])
         return cls(**values)
+
+
+_FIELDS = tuple(spec.name for spec in fields(Body))
 
 
 def wrapped(angle: float) -> float:

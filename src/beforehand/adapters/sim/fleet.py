@@ -100,7 +100,10 @@ class SimFleet:
         """The robot's state on request, as after a restart of the server; None where it does not answer."""
         now_ms = self._play(now_ms)
         body = self._bodies.get(robot_id)
-        return None if body is None or body.has("offline") else self._telemetry(body, now_ms)
+        if body is None or body.has("offline"):
+            return None
+        body.seq += 1
+        return self._telemetry(body, now_ms)
 
     def inject(self, fault: FaultSpec, now_ms: int) -> None:
         """Let a fault happen `at_s` seconds from now."""
@@ -189,7 +192,9 @@ class SimFleet:
             else:
                 body = self._bodies[who]
                 self._happen(body, what, arg, at_ms)
-                if body.face != self._face(body, at_ms):
+                face = self._face(body)
+                if body.face != face and not self._quiet:
+                    body.face = face
                     self._report(body, at_ms)
         self._now_ms = now_ms
         return now_ms
@@ -227,7 +232,7 @@ class SimFleet:
             due = body.moving or at_ms - body.reported_ms >= self._heartbeat_ms
             if due and self._yard.costs is not None and "flat" not in body.halts:
                 self._watch_battery(body, at_ms)
-            if due or body.face is None:
+            if due:
                 self._report(body, at_ms)
 
     def _watch_battery(self, body: Body, at_ms: int) -> None:
@@ -236,7 +241,7 @@ class SimFleet:
 
     # -- reports
 
-    def _face(self, body: Body, at_ms: int) -> tuple[Any, ...]:
+    def _face(self, body: Body) -> tuple[Any, ...]:
         order = body.order
         return (
             body.status,
@@ -253,7 +258,14 @@ class SimFleet:
     def _report(self, body: Body, at_ms: int) -> None:
         if self._quiet:
             return
-        body.face, body.reported_ms = self._face(body, at_ms), at_ms
+        body.reported_ms = at_ms
+        if body.conditions or body.strikes or body.held_back is not None:
+            self._report_faultily(body, at_ms)
+        else:
+            body.seq += 1
+            self._out.append(self._telemetry(body, at_ms))
+
+    def _report_faultily(self, body: Body, at_ms: int) -> None:
         if body.has("offline"):
             return
         body.seq += 1
@@ -276,7 +288,7 @@ class SimFleet:
             at_ms,
             body.seq,
             body.boot,
-            None if body.has("lost_position") else body.node,
+            None if body.conditions and body.has("lost_position") else body.node,
             leg.to if leg is not None and body.on_edge(at_ms) else None,
             x,
             y,
@@ -291,18 +303,19 @@ class SimFleet:
         )
 
     def _load(self, body: Body) -> LoadReading | None:
-        wrong = body.has("sensor_wrong")
+        wrong = bool(body.conditions) and body.has("sensor_wrong")
         if not (self.settings.load_sensor or wrong):
             return None
         return "loaded" if self._pallets.on(body.robot_id) != wrong else "empty"
 
     def _position(self, body: Body, at_ms: int) -> Position:
         x, y = self._yard.roads.at[body.node]
-        if body.leg is not None:
-            share = body.share_driven(at_ms)
-            to_x, to_y = self._yard.roads.at[body.leg.to]
-            x, y = x + (to_x - x) * share, y + (to_y - y) * share
-        return Position(round(x, 3), round(y, 3), round(body.heading_at(at_ms), 3))
+        share = body.share_driven(at_ms)
+        if body.leg is None or not share:
+            return Position(x, y, round(body.heading_at(at_ms), 3))
+        to_x, to_y = self._yard.roads.at[body.leg.to]
+        heading = round(body.leg.heading_to, 3)
+        return Position(round(x + (to_x - x) * share, 3), round(y + (to_y - y) * share, 3), heading)
 
     def _check_faults(self) -> None:
         unknown = sorted({fault.robot_id for fault in self._faults} - set(self._bodies))

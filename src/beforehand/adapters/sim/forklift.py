@@ -7,7 +7,7 @@ at the end of its movement, so an order cancelled before that has changed nothin
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import degrees, inf
+from math import degrees
 from typing import Any
 
 from beforehand.adapters.sim.body import CANCELLED, FAILED, Body, Leg, Order, SimSettings, wrapped
@@ -67,18 +67,21 @@ def take(yard: Yard, body: Body, command: RobotCommand, now_ms: int) -> Answer:
 def _take_target(yard: Yard, body: Body, command: GoTarget, now_ms: int) -> Answer:
     start = body.leg.to if body.leg is not None and body.on_edge(now_ms) else body.node
     target = command.payload.get("id", start)
-    refused = _refusal(yard, body, command.payload, start, target)
+    refused = _refusal(yard, body, command.payload, target)
     if refused is not None:
         return refused
+    route = yard.roads.route(start, target)
+    if route is None:
+        return Answer(False, "route.none", f"{body.robot_id} finds no way from {start} to {target}.")
     if not body.on_edge(now_ms):
         _stand(yard, body, now_ms)
     operation = command.payload.get("operation")
-    body.order = Order(command.key, target, operation, _fork_ms(yard.settings, command.payload))
+    body.order = Order(command.key, target, operation, _fork_ms(yard.settings, command.payload), route)
     yard.later(now_ms + yard.settings.ack_ms + yard.settings.start_ms, body, "begin", command.key)
     return Answer()
 
 
-def _refusal(yard: Yard, body: Body, payload: Mapping[str, Any], start: str, target: Any) -> Answer | None:
+def _refusal(yard: Yard, body: Body, payload: Mapping[str, Any], target: Any) -> Answer | None:
     operation = payload.get("operation")
     if not isinstance(target, str) or target not in yard.roads:
         return Answer(False, "target.unknown", f"{body.robot_id} knows no node {target!r}.")
@@ -90,8 +93,6 @@ def _refusal(yard: Yard, body: Body, payload: Mapping[str, Any], start: str, tar
         return Answer(False, "robot.battery_empty", f"The battery of {body.robot_id} is empty.")
     if body.forking:
         return Answer(False, "robot.busy", f"The fork of {body.robot_id} is moving; cancel first or wait for its end.")
-    if yard.roads.distance(start, target) == inf:
-        return Answer(False, "route.none", f"{body.robot_id} finds no way from {start} to {target}.")
     return None
 
 
@@ -144,7 +145,7 @@ def _go_on(yard: Yard, body: Body, now_ms: int) -> None:
         else:
             _start(yard, body, order.fork_ms, now_ms, leg=None)
     else:
-        road = yard.roads.next_road(body.node, order.target)
+        road = yard.roads.road(body.node, order.route.pop(0)) if order.route else None
         if road is None:
             fail(yard, body, f"{body.robot_id} finds no way from {body.node} to {order.target}.", now_ms)
         else:

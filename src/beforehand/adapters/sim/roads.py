@@ -1,4 +1,4 @@
-"""The roads of a scene as a robot sees them: its own way to a target, one node at a time.
+"""The roads of a scene as a robot sees them: its own way to a target.
 
 The core names a target only; the way is the robot's business. Distances to a target are computed once and kept for the
 targets used last. Of equally short ways the neighbour with the smallest name is taken, so the way is always the same.
@@ -49,8 +49,24 @@ class Roads:
         """Metres from one node to another along the shortest way; infinite where there is none."""
         return float(self._to(target)[self._index[start]])
 
-    def next_road(self, start: str, target: str) -> Road | None:
-        """The first edge of the way from `start` to `target`; None at the target or where there is no way."""
+    def route(self, start: str, target: str) -> list[str] | None:
+        """The nodes after `start` on the way to `target`, the target last; None where there is no way."""
+        if self.distance(start, target) == inf:
+            return None
+        nodes: list[str] = []
+        node = start
+        while (road := self._next(node, target)) is not None:
+            node = road.to
+            nodes.append(node)
+        return nodes
+
+    def road(self, start: str, end: str) -> Road | None:
+        """The shortest edge between two neighbours."""
+        between = (road for road in self._out.get(start, ()) if road.to == end)
+        return min(between, key=lambda road: road.length_m, default=None)
+
+    def _next(self, start: str, target: str) -> Road | None:
+        """The first edge of the way from `start` to `target`."""
         if start == target:
             return None
         left = self._to(target)
@@ -61,10 +77,6 @@ class Roads:
             if through_m < best_m - _EQUAL_M:
                 best, best_m = road, through_m
         return best
-
-    def road(self, start: str, end: str) -> Road | None:
-        """The edge between two neighbours."""
-        return next((road for road in self._out.get(start, ()) if road.to == end), None)
 
     def _lay(self, start: str, end: str, length_m: float | None) -> None:
         (x0, y0), (x1, y1) = self.at[start], self.at[end]

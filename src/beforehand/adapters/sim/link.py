@@ -1,0 +1,61 @@
+"""The simulated fleet behind the robot port, on any clock: the wall's, a faster one, or a virtual one in tests."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from beforehand.adapters.sim.fleet import SimFleet
+from beforehand.model.robot import Ack, RobotCommand, Telemetry
+from beforehand.ports.clock import Clock
+
+_STEP_MS = 100
+
+Keep = Callable[[Mapping[str, Any]], None]
+
+
+class SimLink:
+    """Robots that live in this process.
+
+    `kept` is what `keep` was last given, if the robots are to be where they were when an earlier process ended; they
+    have gone on since then, as real ones would. A command sent in the last moment before a crash may be missing from
+    it: then the robot never got it, which is what may happen to a real one too.
+    """
+
+    def __init__(
+        self, fleet: SimFleet, clock: Clock, *, kept: Mapping[str, Any] | None = None, keep: Keep | None = None
+    ) -> None:
+        self.fleet = fleet
+        self._clock = clock
+        self._keep = keep
+        self._open = True
+        self._changed = False
+        if kept is not None:
+            fleet.restore(kept)
+            fleet.settle(clock.now_ms())
+
+    async def send(self, command: RobotCommand) -> None:
+        self.fleet.command(command, self._clock.now_ms())
+        self._changed = True
+
+    async def reports(self) -> AsyncIterator[Telemetry | Ack]:
+        while self._open:
+            now_ms = self._clock.now_ms()
+            for report in self.fleet.advance(now_ms):
+                yield report
+            if self._changed:
+                self.keep()
+            due_ms = self.fleet.next_ms() or now_ms
+            # A command sent while this sleeps may be answered sooner than what was due, hence the short step.
+            await self._clock.sleep_until(max(now_ms + 1, min(due_ms, now_ms + _STEP_MS)))
+
+    async def read(self, robot_id: str) -> Telemetry | None:
+        return self.fleet.read(robot_id, self._clock.now_ms())
+
+    async def close(self) -> None:
+        self._open = False
+        self.keep()
+
+    def keep(self) -> None:
+        """Hand the state of the robots to whoever keeps it; for changes that were not made by a command."""
+        self._changed = False
+        if self._keep is not None:
+            self._keep(self.fleet.snapshot())
