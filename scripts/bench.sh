@@ -14,7 +14,7 @@ fi
 
 if [ $# -gt 0 ]; then
     [ -f "benchmarks/$1.py" ] || {
-        printf '%s\n' "There is no benchmark called $1. There are: $(cd benchmarks && ls | sed -n 's/^\([^_].*\)\.py$/\1/p' | tr '\n' ' ')" >&2
+        printf '%s\n' "There is no benchmark called $1. There are: $(cd benchmarks && ls | grep -v '^draw_' | sed -n 's/^\([^_].*\)\.py$/\1/p' | tr '\n' ' ')" >&2
         exit 2
     }
     exec "$python" "benchmarks/$1.py"
