@@ -96,6 +96,8 @@ class _Reading:
 
     def _where(self, name: str, place: str | None) -> str | None:
         """The position itself, or the only one the routine runs at."""
+        if place is not None and place in self.lookup.supports[name]:
+            return place
         places = sorted(where for where in self.lookup.supports[name] if where in self.lookup.positions)
         if not places:
             says = f"The routine {name} is not supported at any position of this cell."
@@ -107,8 +109,6 @@ class _Reading:
             says = f"The routine {name} can run at several positions: {name_list(places)}."
             self._refuse("cell.which_position", name, says, places, "position", offer=False, every=True)
             return None
-        if place in places:
-            return place
         says = f"The routine {name} is not supported at {place}."
         self._refuse("cell.unsupported", place, says, places, "position")
         return None

@@ -88,9 +88,9 @@ def warnings(scene: CellScene) -> list[Problem]:
 
 
 def _bad(paper: Paper) -> BadInputError:
-    count = len(paper.problems)
-    says = paper.problems[0].says if count == 1 else f"The scene has {count} problems."
-    return BadInputError(says, code="scene.invalid", problems=paper.problems)
+    problems = sorted(paper.problems, key=lambda problem: ".unknown_" not in problem.code)
+    says = problems[0].says if len(problems) == 1 else f"The scene has {len(problems)} problems."
+    return BadInputError(says, code="scene.invalid", problems=problems)
 
 
 def _home(positions: list[Position]) -> CellState | None:
