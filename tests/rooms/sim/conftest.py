@@ -27,8 +27,6 @@ NODES = {
     "CH": (-6, 0),
 }
 EDGES = [("A", "B"), ("B", "C"), ("A", "P1"), ("C", "P2"), ("A", "CH")]
-LOAD = {"operation": "ForkLoad", "start_height": 0.1, "end_height": 0.5}
-UNLOAD = {"operation": "ForkUnload", "start_height": 0.5, "end_height": 0.1}
 
 
 def yard(*, chargers: bool = False, robots: int = 1, **robot: Any) -> FleetScene:

@@ -27,7 +27,7 @@ def test_driving_takes_length_over_speed(drive):
     running = next(r.ts for r in yard.reports() if r.task_status == 2)
     arrived = next(r.ts for r in yard.reports() if r.task_status == 4)
     assert arrived - running == 10_000
-    assert [r.ts for r in yard.reports() if r.node_id == "B"][0] == running + 5_000
+    assert next(r.ts for r in yard.reports() if r.node_id == "B") == running + 5_000
 
 
 def test_a_position_between_two_nodes_follows_from_time_alone(drive):
@@ -96,6 +96,13 @@ def test_an_unknown_robot_answers_with_the_names_there_are(drive):
     assert "R1" in yard.acks()[0].says
 
 
+def test_an_order_to_where_it_stands_runs_for_a_moment_and_completes(drive):
+    yard = drive()
+    yard.go("A")
+    yard.to(5)
+    assert yard.statuses() == [0, 1, 2, 4]
+
+
 def test_a_pallet_is_picked_and_dropped(drive):
     yard = drive()
     assert yard.sim.pallets()["pallet-1"] == ("worksite", "PICK")
@@ -131,20 +138,12 @@ def test_without_an_id_the_order_is_for_here(drive):
 @pytest.mark.parametrize(
     ("start", "load", "work"),
     [
-        ("P2", "empty", LOAD),
-        ("B", "empty", LOAD),
-        ("P1", "loaded", LOAD),
-        ("C", "loaded", UNLOAD),
-        ("P2", "empty", UNLOAD),
-        ("B", "loaded", UNLOAD),
-    ],
-    ids=[
-        "pick from empty",
-        "pick where nothing can lie",
-        "pick while loaded",
-        "drop on filled",
-        "drop nothing",
-        "drop on a park",
+        pytest.param("P2", "empty", LOAD, id="pick from empty"),
+        pytest.param("B", "empty", LOAD, id="pick where nothing can lie"),
+        pytest.param("P1", "loaded", LOAD, id="pick while loaded"),
+        pytest.param("C", "loaded", UNLOAD, id="drop on filled"),
+        pytest.param("P2", "empty", UNLOAD, id="drop nothing"),
+        pytest.param("B", "loaded", UNLOAD, id="drop on a park"),
     ],
 )
 def test_fork_work_that_cannot_be_done_fails_and_moves_nothing(drive, start, load, work):

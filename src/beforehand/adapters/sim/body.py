@@ -8,7 +8,7 @@ the body is at any moment follows from when the thing began, so nothing needs sm
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from math import pi, tau
-from typing import Any
+from typing import Any, Literal
 
 from beforehand.model.fleet import RobotSpec, Settings
 from beforehand.model.robot import Telemetry
@@ -35,6 +35,8 @@ class SimSettings:
     fork_mps: float = 0.2
     """Metres a second of the fork going up or down."""
     recognize_ms: int = 3000
+    dwell_ms: int = 500
+    """How long an order runs that has nothing to do, because the robot is there already."""
     load_sensor: bool = False
     """Whether robots report a load sensor; without one the load follows from the work done."""
     task_ids: bool = True
@@ -80,7 +82,8 @@ class Body:
     seq: int = 0
     heading: float = 0.0
     leg: Leg | None = None
-    forking: bool = False
+    doing: Literal["", "fork", "dwell"] = ""
+    """What it does standing: a dwell is the moment an order takes that has nothing to do."""
     duration_ms: int = 0
     elapsed_ms: int = 0
     since_ms: int = 0
@@ -113,7 +116,7 @@ class Body:
 
     @property
     def busy(self) -> bool:
-        return self.leg is not None or self.forking
+        return self.leg is not None or self.doing != ""
 
     def elapsed(self, now_ms: int) -> int:
         if self.halts or not self.busy:
@@ -126,7 +129,7 @@ class Body:
 
     def drop(self) -> None:
         """Stop doing what it does; only for a body that stands on a node."""
-        self.leg, self.forking = None, False
+        self.leg, self.doing = None, ""
         self.duration_ms = self.elapsed_ms = 0
         self.battery_m = 0.0
         self.token += 1

@@ -17,7 +17,7 @@ from beforehand.adapters.sim.roads import Roads
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import FleetScene, Occupancy
 from beforehand.model.reason import name_list, nearest_names
-from beforehand.model.robot import Ack, LoadReading, RobotCommand, Telemetry
+from beforehand.model.robot import Ack, GoTarget, LoadReading, RobotCommand, Telemetry
 
 _VERSION = 1
 _QUIET_STEP_MS = 10_000
@@ -74,7 +74,10 @@ class SimFleet:
         if not body.hit("lost_ack"):
             late_ms = body.ack_delay_ms if body.hit("late_ack") else 0
             self._later(due_ms + late_ms, body, "ack", [cmd.key, answer.ok, answer.code, answer.says])
-        self._later(due_ms, body, "show", None)
+        if isinstance(cmd, GoTarget):
+            self._later(due_ms, body, "show", None)
+        else:
+            self._report_change(body, now_ms)
 
     def advance(self, now_ms: int) -> list[Telemetry | Ack]:
         """Let time pass; everything the robots reported up to now, in the order it arrived."""
@@ -192,10 +195,7 @@ class SimFleet:
             else:
                 body = self._bodies[who]
                 self._happen(body, what, arg, at_ms)
-                face = self._face(body)
-                if body.face != face and not self._quiet:
-                    body.face = face
-                    self._report(body, at_ms)
+                self._report_change(body, at_ms)
         self._now_ms = now_ms
         return now_ms
 
@@ -254,6 +254,12 @@ class SimFleet:
             body.has("offline"),
             body.has("lost_position"),
         )
+
+    def _report_change(self, body: Body, at_ms: int) -> None:
+        face = self._face(body)
+        if body.face != face and not self._quiet:
+            body.face = face
+            self._report(body, at_ms)
 
     def _report(self, body: Body, at_ms: int) -> None:
         if self._quiet:

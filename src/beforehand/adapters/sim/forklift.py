@@ -8,7 +8,7 @@ at the end of its movement, so an order cancelled before that has changed nothin
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import degrees
-from typing import Any
+from typing import Any, Literal
 
 from beforehand.adapters.sim.body import CANCELLED, FAILED, Body, Leg, Order, SimSettings, wrapped
 from beforehand.adapters.sim.pallets import Pallets
@@ -91,7 +91,7 @@ def _refusal(yard: Yard, body: Body, payload: Mapping[str, Any], target: Any) ->
         return Answer(False, "recfile.missing", f"{body.robot_id} cannot recognize a pallet without a recfile.")
     if "flat" in body.halts:
         return Answer(False, "robot.battery_empty", f"The battery of {body.robot_id} is empty.")
-    if body.forking:
+    if body.doing == "fork":
         return Answer(False, "robot.busy", f"The fork of {body.robot_id} is moving; cancel first or wait for its end.")
     return None
 
@@ -114,7 +114,11 @@ def begin(yard: Yard, body: Body, key: str, now_ms: int) -> None:
             yard.later(now_ms + _STRUCK_MS, body, what, key)
     if "stopped" in body.halts:
         resume(yard, body, "stopped", now_ms)
-    if not body.busy:
+    if body.busy:
+        return
+    if body.node == order.target and order.operation is None:
+        _start(yard, body, yard.settings.dwell_ms, now_ms, "dwell")
+    else:
         _go_on(yard, body, now_ms)
 
 
@@ -127,9 +131,13 @@ def end(yard: Yard, body: Body, token: int, now_ms: int) -> None:
         body.node, body.heading = body.leg.to, body.leg.heading_to
         body.drop()
         _go_on(yard, body, now_ms)
-    else:
-        body.drop()
+        return
+    worked = body.doing == "fork"
+    body.drop()
+    if worked:
         _transfer(yard, body, now_ms)
+    else:
+        _complete(yard, body, now_ms)
 
 
 def _go_on(yard: Yard, body: Body, now_ms: int) -> None:
@@ -143,7 +151,7 @@ def _go_on(yard: Yard, body: Body, now_ms: int) -> None:
         if order.operation is None:
             _complete(yard, body, now_ms)
         else:
-            _start(yard, body, order.fork_ms, now_ms, leg=None)
+            _start(yard, body, order.fork_ms, now_ms, "fork")
     else:
         road = yard.roads.road(body.node, order.route.pop(0)) if order.route else None
         if road is None:
@@ -160,13 +168,15 @@ def _leg(settings: SimSettings, body: Body, road: Road) -> Leg:
     return Leg(road.to, road.length_m, turn_ms, drive_ms, body.heading, road.heading)
 
 
-def _start(yard: Yard, body: Body, duration_ms: int, now_ms: int, leg: Leg | None) -> None:
+def _start(yard: Yard, body: Body, duration_ms: int, now_ms: int, what: Leg | Literal["fork", "dwell"]) -> None:
     body.reckon(now_ms, yard.costs)
     body.plugged = False
-    body.leg, body.forking = leg, leg is None
     body.battery_m = 0.0
-    if leg is not None and not leg.turn_ms:
-        body.heading = leg.heading_to
+    if isinstance(what, Leg):
+        body.leg = what
+        body.heading = body.heading if what.turn_ms else what.heading_to
+    else:
+        body.doing = what
     body.begin(duration_ms, now_ms)
     _foresee(yard, body)
 
