@@ -7,6 +7,7 @@ sentence and costs nobody else their commit. A line lacks only its number, which
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
@@ -17,6 +18,9 @@ from beforehand.model.reason import Problem
 from beforehand.ports.store import Projection
 
 MAX_BYTES = 256 * 1024 * 1024
+_MOST_PROBLEMS = 20
+_MOST_LEVELS = 250
+_HALF = "it holds half a character (a lone surrogate)"
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -51,7 +55,7 @@ def encoded(event: Event, project: Projection) -> Entry:
     what = f"The event {event.kind}"
     data = to_bytes(event.data, what, "data")
     tail = to_bytes(_head(event, what), what, "")[1:-1] + b',"data":' + data + b"}"
-    _check_text(event.owner, what, "owner")
+    check_text(event.owner, what, "owner")
     return Entry(
         event.ts,
         event.kind,
@@ -70,7 +74,7 @@ def changes_of(event: Event, data: bytes, project: Projection) -> list[Change]:
     what = f"The event {event.kind}"
     for row in project(event):
         for name in (row.kind, row.id, row.parent):
-            _check_text(name, what, "row")
+            check_text(name, what, "row")
         body: bytes | None = data
         if row.body is not event.data:
             body = None if row.body is None else to_bytes(row.body, what, row.kind)
@@ -139,46 +143,63 @@ def _holds_constants(encoded: bytes) -> bool:
     return bool(found)
 
 
-def _check_text(text: str, what: str, path: str) -> None:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as problem:
-            raise _refusal(what, [_problem(path, "it holds half a character (a lone surrogate)")]) from problem
+def check_text(text: str, what: str, path: str) -> None:
+    if not is_whole(text):
+        raise _refusal(what, [_problem(path, _HALF)])
+
+
+def is_whole(text: str) -> bool:
+    """Whether the text can be written at all: no half of a pair of code units stands alone in it."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(text: str) -> str:
+    """The text as it may stand in a sentence, whatever is in it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _unwritable(value: Any, what: str, path: str, otherwise: str) -> BadInputError:
-    found = list(_problems_in(value, path, 0))
+    found = list(islice(_problems_in(value, path, 0, set()), _MOST_PROBLEMS))
     return _refusal(what, found or [_problem(path, otherwise)])
 
 
-def _problems_in(value: Any, path: str, depth: int) -> Iterator[Problem]:
-    """Every place in the value that JSON cannot carry."""
-    if depth > 250:
-        yield _problem(path, "it is nested too deeply or contains itself")
-    elif isinstance(value, float) and not math.isfinite(value):
+def _problems_in(value: Any, path: str, depth: int, seen: set[int]) -> Iterator[Problem]:
+    """Every place in the value that JSON cannot carry; each part is looked at once, however often it is held."""
+    if isinstance(value, float) and not math.isfinite(value):
         yield _problem(path, f"the number {value} is not finite")
-    elif isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
-        yield _problem(path, "it holds half a character (a lone surrogate)")
-    elif isinstance(value, Mapping):
-        for key, part in value.items():
-            shown = str(key).encode("ascii", "backslashreplace").decode()
-            yield from _problems_in(str(key), f"{path}.{shown}".strip("."), depth + 1)
-            yield from _problems_in(part, f"{path}.{shown}".strip("."), depth + 1)
-    elif isinstance(value, list | tuple):
-        for index, part in enumerate(value):
-            yield from _problems_in(part, f"{path}[{index}]", depth + 1)
+    elif isinstance(value, str) and not is_whole(value):
+        yield _problem(path, _HALF)
+    elif isinstance(value, Mapping | list | tuple) and id(value) not in seen:
+        seen.add(id(value))
+        if depth > _MOST_LEVELS:
+            yield _problem(path, "it is nested too deeply")
+            return
+        named = isinstance(value, Mapping)
+        for key, part in value.items() if isinstance(value, Mapping) else enumerate(value):
+            inner = f"{path}.{shown(str(key))}".strip(".") if named else f"{path}[{key}]"
+            yield from _problems_in(str(key), inner, depth + 1, seen)
+            yield from _problems_in(part, inner, depth + 1, seen)
 
 
 def _problem(path: str, says: str) -> Problem:
-    return Problem(code="store.unwritable", about=path, says=f"{path}: {says}.", path=path)
+    return Problem(
+        code="store.unwritable",
+        about=path,
+        says=f"{path}: {says}." if path else f"{says[0].upper()}{says[1:]}.",
+        path=path,
+    )
 
 
 def _refusal(what: str, problems: Sequence[Problem]) -> BadInputError:
-    shown = what.encode("utf-8", "backslashreplace").decode()
-    listed = " ".join(problem.says for problem in problems[:10])
+    listed = " ".join(problem.says for problem in problems[:5])
     return BadInputError(
-        f"{shown} cannot be written to the log, and nothing was. {listed}",
+        f"{shown(what)} cannot be written to the log, and nothing was. {listed}",
         code="store.unwritable",
         hint="Give JSON values only.",
         problems=problems,

@@ -11,7 +11,7 @@ from threading import local
 from typing import Any, TypeVar
 
 from beforehand.adapters.sqlite.schema import connect_reading, explained
-from beforehand.model.errors import UnavailableError
+from beforehand.model.errors import BadInputError, UnavailableError
 
 T = TypeVar("T")
 _THREADS = 3
@@ -50,6 +50,11 @@ class Reader:
             return question(self._connection())
         except sqlite3.Error as problem:
             raise explained(problem, self._path) from problem
+        except UnicodeEncodeError as problem:
+            raise BadInputError(
+                "A name that was asked for holds half a character (a lone surrogate), which no name in the log can.",
+                hint="Check the spelling of the name.",
+            ) from problem
 
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._mine, "connection", None)

@@ -127,8 +127,8 @@ def explained(problem: BaseException, path: Path) -> BeforehandError:
     """What a fault of the file or its disk means, and what to do about it."""
     if isinstance(problem, BeforehandError):
         return problem
-    text = str(problem)
-    if "disk is full" in text:
+    text = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+    if "disk is full" in text or "No space" in text:
         return UnavailableError(
             f"There is no room left to write the log {path}; what was asked for was not written.",
             code="store.full",

@@ -9,11 +9,12 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from errno import EISDIR
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from beforehand.adapters.sqlite import tables
-from beforehand.adapters.sqlite.encoding import Upcast, decoded, encoded, from_bytes, to_bytes
+from beforehand.adapters.sqlite.encoding import Upcast, check_text, decoded, encoded, from_bytes, to_bytes
 from beforehand.adapters.sqlite.lead import is_held, leader_in, lock, only_reading, take_lead
 from beforehand.adapters.sqlite.reader import Reader
 from beforehand.adapters.sqlite.schema import check_readable, connect_reading, connect_writing, explained
@@ -135,6 +136,7 @@ class SqliteStore:
 
     async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None:
         writer = await self._leading()
+        check_text(owner, "The snapshot", "owner")
         written = to_bytes(body, f"The snapshot of {owner}", "body")
         await writer.do(lambda file: tables.keep_snapshot(file, owner, seq, written))
 
@@ -160,6 +162,7 @@ class SqliteStore:
 
     async def announce(self, url: str | None, note: str = "") -> None:
         writer = await self._leading()
+        check_text(f"{url}{note}", "The announcement", "url")
         await writer.do(lambda file: file.execute("UPDATE lead SET url = ?, note = ?", (url, note)) and None)
 
     async def leader(self) -> Leader | None:
@@ -227,6 +230,8 @@ def _look(path: Path) -> None:
         raise UnavailableError(
             f"There is no log at {path} yet.", code="store.missing", hint="Start the home once, or name another one."
         )
+    if not path.is_file():
+        raise explained(IsADirectoryError(EISDIR, os.strerror(EISDIR)), path)
     try:
         with closing(connect_reading(path)) as connection:
             check_readable(connection, path)

@@ -11,12 +11,15 @@ from itertools import chain
 from typing import Any
 
 from beforehand.adapters.sqlite.encoding import Change, Upcast, changes_of, decoded, to_bytes
+from beforehand.model.errors import TooLargeError
 from beforehand.ports.store import EventFilter, Projection
 
 _RECORD = "seq, kind, scene, owner, run_id, task_id, line"
 _EVENT = "seq, ts, owner, line"
 _MOST_ROWS = 256
 _REPLAY_CHUNK = 1000
+_MOST_RUNS = 50
+_MOST_KINDS = 1000
 
 _INSERT_EVENTS = ("INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line) VALUES", 8, "")
 _UPSERT_ROWS = (
@@ -112,29 +115,31 @@ def _log_question(columns: str, after: int, limit: int, only: EventFilter) -> Qu
     """Events above a number, by the narrowest index; the other conditions are only looked at (`+` keeps them so)."""
     conditions: list[str] = []
     values: list[Any] = []
-    for column, wanted in (
-        ("task_id", only.task),
-        ("run_id", only.run),
-        ("owner", only.owner),
-        ("scene", only.scene),
-    ):
+    narrowest_first = (("task_id", only.task), ("run_id", only.run), ("owner", only.owner), ("scene", only.scene))
+    for column, wanted in narrowest_first:
         if wanted is not None:
-            chosen = (
-                column if conditions else f"{column} <> '' AND {column}" if column == "owner" and wanted else column
-            )
-            conditions.append(f"{'+' if conditions else ''}{chosen} = ?")
+            indexed = bool(wanted) and not conditions
+            conditions.append(f"{column} <> '' AND {column} = ?" if indexed else f"+{column} = ?")
             values.append(wanted)
     kinds = sorted(only.kinds)
-    if conditions and kinds:
+    if len(kinds) > _MOST_KINDS:
+        raise TooLargeError(f"{len(kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} may be.")
+    after, limit = _number(after), _number(limit)
+    if kinds and (conditions or len(kinds) > _MOST_RUNS):
         conditions.append(f"+kind IN ({', '.join('?' * len(kinds))})")
         values += kinds
     if conditions or not kinds:
         where = " AND ".join([*conditions, "seq > ?"])
-        return f"SELECT {columns} FROM events WHERE {where} ORDER BY seq LIMIT ?", [*values, after, max(limit, 0)]
+        return f"SELECT {columns} FROM events WHERE {where} ORDER BY seq LIMIT ?", [*values, after, limit]
     # One ordered run of the index per kind, merged: the answer is bounded whatever the kinds have in common.
     part = f"SELECT {columns} FROM events WHERE kind = ? AND seq > ?"
     sql = " UNION ALL ".join([part] * len(kinds)) + " ORDER BY seq LIMIT ?"
-    return sql, [*chain.from_iterable((kind, after) for kind in kinds), max(limit, 0)]
+    return sql, [*chain.from_iterable((kind, after) for kind in kinds), limit]
+
+
+def _number(asked: int) -> int:
+    """A number as the file can compare it, whatever was asked for."""
+    return min(max(asked, 0), 2**63 - 1)
 
 
 def rows_question(
@@ -147,17 +152,15 @@ def rows_question(
     if open_only is not None:
         conditions.append(f"open = {int(open_only)}")
     way = "DESC" if newest_first else "ASC"
-    most = -1 if limit is None else max(limit, 0)
+    most = -1 if limit is None else _number(limit)
     where = " AND ".join(conditions)
     return f"SELECT body FROM rows WHERE {where} ORDER BY ord {way}, rowid {way} LIMIT ?", [*values, most]
 
 
 def count_rows(connection: sqlite3.Connection, kind: str, open_only: bool | None) -> int:
     """Both counts run over an index alone, which holds no documents."""
-    everything, living = (
-        "SELECT COUNT(*) FROM rows WHERE kind = ?1",
-        "SELECT COUNT(*) FROM rows WHERE kind = ?1 AND open = 1",
-    )
+    everything = "SELECT COUNT(*) FROM rows WHERE kind = ?1"
+    living = f"{everything} AND open = 1"
     sql = {None: everything, True: living, False: f"SELECT ({everything}) - ({living})"}[open_only]
     (found,) = connection.execute(sql, (kind,)).fetchone()
     return int(found)

@@ -8,7 +8,7 @@ gap.
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -157,6 +157,8 @@ class Writer:
     def _transaction(self) -> Iterator[None]:
         """One commit of the leading process; whatever goes wrong leaves nothing behind."""
         connection = self._connection
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         connection.execute("BEGIN IMMEDIATE")
         try:
             check_lead(connection, self._epoch, self._path)
@@ -168,6 +170,9 @@ class Writer:
             raise
 
     def _fail(self, works: Sequence[Append | Chore], problem: BaseException) -> None:
+        # A disk may fail a commit so late that it is there all the same: count from what the file holds.
+        with suppress(sqlite3.Error):
+            self.last_seq = last_seq(self._connection)
         told = explained(problem, self._path) if isinstance(problem, sqlite3.Error | OSError) else problem
         self._call(_settle_all, [work.done for work in works], told)
 

@@ -1,0 +1,326 @@
+"""What is SQLite's own: files that are no log, layouts of other versions, indexes, and what opening leaves behind."""
+
+import asyncio
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beforehand.adapters.sqlite import schema, tables
+from beforehand.adapters.sqlite.encoding import Entry
+from beforehand.adapters.sqlite.lead import read_leader
+from beforehand.adapters.sqlite.store import SqliteStore
+from beforehand.model.errors import BadInputError, NotLeadingError, TooLargeError, UnavailableError
+from beforehand.model.event import Event
+from beforehand.ports.store import EventFilter, Row
+
+NOON = 1_700_000_000_000
+
+
+def project(event: Event) -> Iterable[Row]:
+    yield Row("thing", event.kind, event.data, event.owner)
+
+
+async def opened(path: Path, **how: Any) -> SqliteStore:
+    return await SqliteStore.open(path, **{"project": project, "now_ms": lambda: NOON, **how})
+
+
+def happened(kind: str = "noted", **data: Any) -> Event:
+    return Event(kind, {"runId": "r", "taskId": "t"}, data, NOON, "dock", "", "run:r")
+
+
+def content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def held() -> tuple[int, int]:
+    """How many files and threads the process has."""
+    return len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+
+
+def names_in(folder: Path) -> set[str]:
+    return {found.name for found in folder.iterdir()}
+
+
+async def refusal(path: Path, **how: Any) -> UnavailableError:
+    """The refusal to open the file, which must be left as it was."""
+    before = content(path)
+    with pytest.raises(UnavailableError) as refused:
+        await opened(path, **how)
+    assert content(path) == before
+    assert refused.value.says.endswith(".")
+    return refused.value
+
+
+async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    path.write_bytes(b"Dear diary, " * 1000)
+    for lead in (True, False):
+        assert "damaged or is not a Beforehand log" in (await refusal(path, lead=lead)).says
+
+
+async def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE contacts (name)")
+    other.close()
+    for lead in (True, False):
+        assert (await refusal(path, lead=lead)).code == "store.foreign"
+
+
+async def test_a_newer_layout_is_refused_for_leading_and_reading(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    await (await opened(path)).close()
+    newer = sqlite3.connect(path)
+    newer.execute("UPDATE schema_version SET version = 99")
+    newer.commit()
+    newer.close()
+    for lead in (True, False):
+        problem = await refusal(path, lead=lead)
+        assert "newer Beforehand (layout 99)" in problem.says
+        assert "newer version" in problem.hint
+
+
+async def test_an_older_layout_is_brought_up_to_date_all_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.db"
+    store = await opened(path)
+    await store.append([happened()])
+    await store.close()
+    added = (*schema.MIGRATIONS, ("CREATE TABLE more (x)", "INSERT INTO more VALUES (1)"))
+    broken = (*added, ("CREATE TABLE even_more (x)", "NONSENSE"))
+    monkeypatch.setattr(schema, "MIGRATIONS", broken)
+    monkeypatch.setattr(schema, "VERSION", 3)
+    assert (await refusal(path, lead=False)).code == "store.too_old"
+    await refusal(path)
+    monkeypatch.setattr(schema, "MIGRATIONS", added)
+    monkeypatch.setattr(schema, "VERSION", 2)
+    again = await opened(path)
+    assert await again.last_seq() == 1
+    await again.close()
+    with sqlite3.connect(path) as file:
+        assert file.execute("SELECT x FROM more").fetchall() == [(1,)]
+    file.close()
+
+
+async def test_places_that_cannot_be_opened_get_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert (await refusal(tmp_path / "file" / "log.db")).code == "store.unopenable"
+    (tmp_path / "folder.db").mkdir()
+    assert (await refusal(tmp_path / "folder.db")).code == "store.unopenable"
+    assert (await refusal(tmp_path / "folder.db", lead=False)).code == "store.unopenable"
+    assert (await refusal(tmp_path / "nothing.db", lead=False)).code == "store.missing"
+    assert not (tmp_path / "nothing.db").exists()
+
+
+async def test_odd_names_of_homes_are_fine(tmp_path: Path) -> None:
+    path = tmp_path / "what? 100% #1 ü" / "log.db"
+    store = await opened(str(path))
+    await store.append([happened()])
+    assert await store.last_seq() == len(await store.records()) == 1
+    await store.close()
+    assert path.exists()
+
+
+async def test_opening_and_closing_leaves_nothing_behind(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+
+    async def use() -> None:
+        store = await opened(path)
+        reader = await opened(path, lead=False)
+        with pytest.raises(NotLeadingError):
+            await opened(path)
+        await asyncio.gather(*(store.append([happened()]) for _ in range(10)), *(reader.records() for _ in range(10)))
+        await reader.close()
+        await store.close()
+
+    await use()
+    before = held()
+    for _ in range(5):
+        await use()
+    assert held() == before
+    assert names_in(tmp_path) == {"log.db", "log.db.lock"}
+
+
+async def test_opening_cancelled_half_way_gives_the_lead_back(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    for rounds in range(6):
+        opening = asyncio.ensure_future(opened(path))
+        for _ in range(rounds):
+            await asyncio.sleep(0)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+    await (await opened(path)).close()
+
+
+async def test_the_leader_is_known_without_opening_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    assert read_leader(path) is None
+    store = await opened(path, url="http://here")
+    leader = read_leader(path)
+    assert leader == await store.leader()
+    assert leader is not None
+    assert (leader.pid, leader.url, leader.alive) == (os.getpid(), "http://here", True)
+    await store.close()
+    gone = read_leader(str(path))
+    assert gone is not None
+    assert not gone.alive
+    path.write_bytes(b"rubbish" * 1000)
+    assert read_leader(path) is None
+
+
+async def test_one_that_cannot_be_written_costs_the_others_of_its_commit_nothing(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "log.db")
+    assert store._writer is not None
+    store._writer._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 50_000)
+    tried = await asyncio.gather(
+        *(store.append([happened(), happened(x="x" * (60_000 if n == 3 else 1))]) for n in range(8)),
+        return_exceptions=True,
+    )
+    assert [n for n, outcome in enumerate(tried) if isinstance(outcome, UnavailableError)] == [3]
+    assert [event.seq for event in await store.events()] == list(range(1, 15))
+    await store.close()
+
+
+async def test_a_fault_in_the_middle_of_a_commit_is_told_and_leaves_no_gap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await opened(tmp_path / "log.db")
+    await store.append([happened()])
+
+    def faulty(*_: Any) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("beforehand.adapters.sqlite.writer.apply_changes", faulty)
+        with pytest.raises(UnavailableError, match="disk I/O error"):
+            await store.append([happened()])
+    (event,) = await store.append([happened()])
+    assert event.seq == 2
+    assert [record.seq for record in await store.records()] == [1, 2]
+    await store.close()
+
+
+async def test_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("beforehand.adapters.sqlite.encoding.MAX_BYTES", 1000)
+    store = await opened(tmp_path / "log.db")
+    with pytest.raises(TooLargeError, match="more than the 1000 that may be") as refused:
+        await store.append([happened(x="x" * 1000)])
+    assert isinstance(refused.value, BadInputError)
+    assert await store.last_seq() == 0
+    await store.close()
+
+
+async def test_commits_are_made_to_reach_the_disk(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "log.db")
+    assert store._writer is not None
+    modes = await store._writer.do(
+        lambda file: [file.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    )
+    assert modes == ["wal", 2]
+    await store.close()
+
+
+async def test_the_bytes_of_the_data_are_shared_with_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await opened(tmp_path / "log.db")
+    assert store._writer is not None
+    handed: list[Entry] = []
+    put = store._writer.append
+
+    async def watched(entries: list[Entry]) -> int:
+        handed.extend(entries)
+        return await put(entries)
+
+    monkeypatch.setattr(store._writer, "append", watched)
+    await store.append([happened(a=1)])
+    assert handed[0].changes[0].body == b'{"a":1}'
+    assert handed[0].tail.endswith(b',"data":{"a":1}}')
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("only", "index"),
+    [
+        (EventFilter(), "INTEGER PRIMARY KEY (rowid>?)"),
+        (EventFilter(frozenset({"a"})), "INDEX events_kind (kind=? AND rowid>?)"),
+        (EventFilter(frozenset({"a", "b"})), "INDEX events_kind (kind=? AND rowid>?)"),
+        (EventFilter(frozenset({"a"}), run="r", scene="s"), "INDEX events_run (run_id=? AND rowid>?)"),
+        (EventFilter(task="t", run="r"), "INDEX events_task (task_id=? AND rowid>?)"),
+        (EventFilter(scene="s"), "INDEX events_scene (scene=? AND rowid>?)"),
+        (EventFilter(owner="o", scene="s"), "INDEX events_owner (owner=? AND rowid>?)"),
+    ],
+)
+async def test_no_question_about_events_scans_or_sorts_the_log(tmp_path: Path, only: EventFilter, index: str) -> None:
+    steps = await plan_of(tmp_path, *tables.records_question(5, 100, only))
+    assert any(index in step for step in steps), steps
+    assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps), steps
+
+
+@pytest.mark.parametrize(
+    ("how", "index"),
+    [
+        ((None, None), "INDEX rows_kind (kind=?)"),
+        (("p", None), "INDEX rows_parent (kind=? AND parent=?)"),
+        (("p", False), "INDEX rows_parent (kind=? AND parent=?)"),
+        ((None, True), "INDEX rows_open (kind=?)"),
+    ],
+)
+@pytest.mark.parametrize("newest_first", [False, True])
+async def test_no_question_about_rows_scans_or_sorts_them(
+    tmp_path: Path, how: tuple[str | None, bool | None], index: str, newest_first: bool
+) -> None:
+    steps = await plan_of(tmp_path, *tables.rows_question("run", *how, 10, newest_first))
+    assert any(index in step for step in steps), steps
+    assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps), steps
+
+
+async def plan_of(folder: Path, sql: str, values: list[Any]) -> list[str]:
+    store = await opened(folder / "log.db")
+    try:
+        return await store._reader.ask(
+            lambda file: [str(step[3]) for step in file.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+        )
+    finally:
+        await store.close()
+
+
+async def test_starting_does_not_look_at_the_events_one_by_one(tmp_path: Path) -> None:
+    """Opening a log of 50,000 events takes SQLite no more work than opening one of ten."""
+    work = []
+    for events in (10, 50_000):
+        path = tmp_path / f"{events}.db"
+        store = await opened(path)
+        await store.append([happened() for _ in range(events)])
+        await store.close()
+        work.append(await work_of_opening(path))
+    assert work[1] <= work[0] + 2
+
+
+async def work_of_opening(path: Path) -> int:
+    """How often SQLite passes a hundred of its own instructions while the log is opened."""
+    steps = [0]
+
+    def count() -> int:
+        steps[0] += 1
+        return 0
+
+    connect = sqlite3.connect
+
+    def counted(*how: Any, **more: Any) -> sqlite3.Connection:
+        connection = connect(*how, **more)
+        connection.set_progress_handler(count, 100)
+        return connection
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sqlite3, "connect", counted)
+        store = await opened(path)
+        await store.append([happened()])
+        assert (await store.records(after=await store.last_seq() - 1))[0].kind == "noted"
+        await store.close()
+    return steps[0]
