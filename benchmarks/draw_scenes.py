@@ -160,35 +160,29 @@ def hall() -> Drawing:
         "Pallets go from the inbound docks to the racks, from the racks to the outbound docks, and back round.",
     )
     columns = [4 * column for column in range(20)]
+    crossings = {"W": -2, "L": 26, "R": 50, "E": 78}
     aisles = {"A": 6, "B": 15, "C": 24, "D": 33, "E": 42, "F": 51}
     for aisle, y in aisles.items():
-        draw.chain([draw.node(f"LM_{aisle}{number:02d}", x, y) for number, x in enumerate(columns, start=1)])
-    for number in (1, 7, 14, 20):
-        draw.chain([f"LM_{aisle}{number:02d}" for aisle in aisles])
+        stops = {f"LM_{aisle}{number:02d}": x for number, x in enumerate(columns, start=1)}
+        stops |= {f"LM_{aisle}_{crossing}": x for crossing, x in crossings.items()}
+        draw.chain([draw.node(name, x, y) for name, x in sorted(stops.items(), key=lambda stop: stop[1])])
+    for crossing in crossings:
+        draw.chain([f"LM_{aisle}_{crossing}" for aisle in aisles])
     for dock in range(20):
         draw.place(f"IN_{dock + 1:02d}", "buffer", "IN", f"LM_A{dock // 2 + 1:02d}", (dock * 2 - 1.0, 1), dock % 10 < 7)
     for dock in range(20):
         x = 39 + dock * 2.0
         draw.place(f"OUT_{dock + 1:02d}", "buffer", "OUT", f"LM_A{dock // 2 + 11:02d}", (x, 1), dock % 10 < 4)
     for row, aisle in enumerate("BCDEF", start=1):
-        for bay in range(20):
-            y = aisles[aisle] - 3.0
-            draw.place(
-                f"R{row}_{bay + 1:02d}",
-                "buffer",
-                "RACK",
-                f"LM_{aisle}{bay + 1:02d}",
-                (columns[bay], y),
-                (row + bay) % 2 == 0,
-            )
-    for index, aisle in enumerate("AABBCCDDEE"):
-        draw.place(
-            f"CHARGER_{index + 1:02d}", "charger", "CHARGER", f"LM_{aisle}01", (-4, aisles[aisle] + 2.0 * (index % 2))
-        )
+        for bay, x in enumerate(columns, start=1):
+            entry, at = f"LM_{aisle}{bay:02d}", (x, aisles[aisle] - 3.0)
+            draw.place(f"R{row}_{bay:02d}", "buffer", "RACK", entry, at, filled=(row + bay) % 2 == 1)
+    for index, aisle in enumerate("AABBCCDDEE", start=1):
+        at = (-6, aisles[aisle] + 2.0 * (index % 2))
+        draw.place(f"CHARGER_{index:02d}", "charger", "CHARGER", f"LM_{aisle}_W", at)
     for index in range(50):
-        column = index * 2 // 5
-        x = columns[column] + 1.6 * (index - (5 * column + 1) // 2) - 0.8
-        draw.place(f"PARK_{index + 1:02d}", "park", "PARK", f"LM_F{column + 1:02d}", (round(x, 1), 55))
+        x = round(index * 76 / 49, 1)
+        draw.place(f"PARK_{index + 1:02d}", "park", "PARK", f"LM_F{round(x / 4) + 1:02d}", (x, 55))
     draw.park_robots(50)
     draw.stream("putaway", "Docks to racks", "IN", "RACK")
     draw.stream("retrieval", "Racks to docks", "RACK", "OUT")
