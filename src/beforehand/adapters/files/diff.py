@@ -55,7 +55,7 @@ def _lines(content: bytes | None) -> list[str] | None:
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
-    for group in _grouped(_opcodes(old, new)):
+    for group in _grouped(_opcodes(old, new)) if old != new else ():
         first, last = group[0], group[-1]
         yield f"@@ -{_span(first[1], last[2])} +{_span(first[3], last[4])} @@\n"
         for tag, i1, i2, j1, j2 in group:

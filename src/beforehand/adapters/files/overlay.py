@@ -36,30 +36,33 @@ class OverlayWorkspace:
         self._under = under
         self._changed: dict[str, bytes | str | None] = {}
         """By canonical path: the new content, why it is unknown (text), or None for deleted."""
+        self._folders: set[str] = set()
+        """Every folder that a write needed; a folder stays when its files go."""
 
     def describe(self) -> str:
         return f"a preview of {self._under.describe()}"
 
     async def canonical(self, path: str, *, follow_last: bool = True) -> str:
-        paths.clean(path, folder=True)
+        """The path with its links resolved, except links that this view has deleted or written over."""
+        parts = paths.clean(path, folder=True)
         if not isinstance(self._under, _Resolving):
-            return "/".join(paths.clean(path, folder=True)) or "."
-        if not follow_last:
-            return await self._under.canonical(path, follow_last=False)
-        own = await self._under.canonical(path, follow_last=False)
-        return own if own in self._changed else await self._under.canonical(path)
+            return "/".join(parts) or "."
+        for end in range(1, len(parts) + 1 if self._changed else 0):
+            own = await self._under.canonical("/".join(parts[:end]), follow_last=False)
+            if own in self._changed:
+                return "/".join([own, *parts[end:]])
+        return await self._under.canonical(path, follow_last=follow_last)
 
     async def kind(self, path: str) -> Kind | None:
         """What lies at the path in this view; None when nothing does."""
         key = await self.canonical(path)
-        if key in self._changed:
-            if self._changed[key] is not None:
-                return "file"
-        elif self._file_above(key):
-            return None
-        if self._children(key):
+        if self._changed.get(key) is not None:
+            return "file"
+        if key in self._folders:
             return "folder"
-        return None if key in self._changed else await self._kind_under(key)
+        if key in self._changed or self._file_above(key):
+            return None
+        return await self._kind_under(key)
 
     async def exists(self, path: str) -> bool:
         return await self.kind(path) is not None
@@ -74,7 +77,7 @@ class OverlayWorkspace:
             raise UnknownContentFault(path, held)
         kind = await self.kind(path)
         if kind is None:
-            raise paths.through_a_file(path) if await self._through_file(key) else paths.missing(path)
+            raise await self._absent(path, key)
         if kind != "file":
             raise paths.not_a_file(path, kind)
         return await self._under.read(key)
@@ -92,7 +95,7 @@ class OverlayWorkspace:
         paths.clean(path)
         kind = await self.kind(path)
         if kind is None:
-            raise paths.missing(path)
+            raise await self._absent(path, await self.canonical(path))
         if kind != "file":
             raise paths.not_a_file(path, kind)
         self._changed[await self.canonical(path, follow_last=False)] = None
@@ -106,7 +109,8 @@ class OverlayWorkspace:
             raise paths.not_a_folder(path)
         names = set(await self._under.entries(key)) if await self._kind_under(key) == "folder" else set()
         above = "" if key == "." else f"{key}/"
-        names -= {gone.removeprefix(above) for gone, held in self._changed.items() if held is None}
+        gone = {changed for changed, held in self._changed.items() if held is None and changed.startswith(above)}
+        names -= {changed[len(above) :] for changed in gone}
         return sorted(names | self._children(key))
 
     def changes(self) -> list[str]:
@@ -132,35 +136,40 @@ class OverlayWorkspace:
             raise paths.not_a_file(path, kind)
         if await self._through_file(key):
             raise paths.through_a_file(path)
+        self._folders.update(_above(key))
         return key
+
+    async def _absent(self, path: str, key: str) -> Fault:
+        return paths.through_a_file(path) if await self._through_file(key) else paths.missing(path)
 
     async def _through_file(self, key: str) -> bool:
         if self._file_above(key):
             return True
-        parts = key.split("/")
-        for end in range(1, len(parts)):
-            above = "/".join(parts[:end])
-            if above in self._changed or self._children(above):
+        for above in _above(key):
+            if above in self._folders or above in self._changed:
                 continue
             if await self._kind_under(above) in ("file", "other"):
                 return True
         return False
 
     def _file_above(self, key: str) -> bool:
-        parts = key.split("/")
-        return any(self._changed.get("/".join(parts[:end])) is not None for end in range(1, len(parts)))
+        return any(self._changed.get(above) is not None for above in _above(key))
 
     def _children(self, key: str) -> set[str]:
         """The names this view has put into a folder, folders with `/`."""
         above = "" if key == "." else f"{key}/"
-        found = set()
-        for written, held in self._changed.items():
-            if held is not None and written.startswith(above):
-                name, slash, _ = written[len(above) :].partition("/")
-                found.add(name + slash)
-        return found
+        files = {written for written, held in self._changed.items() if held is not None}
+        folders = {f"{folder}/" for folder in self._folders}
+        inside = {path[len(above) :] for path in files | folders if path.startswith(above)}
+        return {name for name in inside if name and "/" not in name[:-1]}
 
     async def _kind_under(self, key: str) -> Kind | None:
         if isinstance(self._under, _Resolving):
             return await self._under.kind(key)
         return "file" if await self._under.exists(key) else None
+
+
+def _above(key: str) -> list[str]:
+    """The folders a canonical path goes through, from the top."""
+    parts = key.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]

@@ -140,6 +140,8 @@ class DiskWorkspace:
         if kind in ("folder", "other"):
             raise paths.not_a_file(path, kind)
         with self._folder(path, tuple(folder)) as fd:
+            if kind is None:
+                raise paths.missing(path)
             os.unlink(name, dir_fd=fd)
             os.fsync(fd)
 

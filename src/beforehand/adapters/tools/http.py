@@ -7,7 +7,7 @@ used, since they would connect in our place.
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from beforehand.adapters.tools.addresses import AllowedHosts, Resolve, is_public, resolve
@@ -46,8 +46,16 @@ class HttpGet(Tool):
         estimate_s=1.0,
     )
 
-    def __init__(self, allow: Iterable[str] = (), *, resolver: Resolve = resolve, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        *,
+        resolver: Resolve = resolve,
+        transport: "Callable[[], httpx2.AsyncBaseTransport] | None" = None,
+        timeout_s: float = 30.0,
+    ) -> None:
         self._allowed = AllowedHosts(allow)
+        self._transport = transport
         self._resolve = resolver
         self._timeout_s = timeout_s
 
@@ -57,7 +65,7 @@ class HttpGet(Tool):
         try:
             async with (
                 asyncio.timeout(self._timeout_s),
-                httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=self._timeout_s) as client,
+                self._new_client() as client,
             ):
                 return await self._follow(client, _read_url(args["url"]), context)
         except (TimeoutError, httpx2.TimeoutException):
@@ -79,6 +87,12 @@ class HttpGet(Tool):
         except Fault as fault:
             return Preview(f"http_get would fail: {fault.says}", seconds, value, problems=(fault.says,))
         return Preview(f"Fetches {_short(url)}.", seconds, value)
+
+    def _new_client(self) -> "httpx2.AsyncClient":
+        import httpx2
+
+        transport = self._transport() if self._transport else None
+        return httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=self._timeout_s, transport=transport)
 
     async def _follow(self, client: "httpx2.AsyncClient", url: "httpx2.URL", context: ToolContext) -> dict[str, Any]:
         for _ in range(MAX_REDIRECTS + 1):
