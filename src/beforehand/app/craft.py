@@ -1,0 +1,52 @@
+"""What a craft brings to the house: planning, checking and previewing for scenes of its kind.
+
+The house keeps one craft per kind of scene. A plan that belongs to no scene is checked by the engine alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from beforehand.model.plan import Plan
+from beforehand.model.reason import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What somebody wants of a scene: in words, or as an intent."""
+
+    scene: str
+    text: str | None = None
+    intent: Mapping[str, Any] | None = None
+    note: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Craft(Protocol):
+    """One kind of scene. Scenes come as the documents they were saved as, already checked by `check_scene`."""
+
+    kind: str
+
+    def check_scene(self, document: Any) -> dict[str, Any]:
+        """The scene's document in its normal form; BadInputError with every problem."""
+
+    async def activate(self, name: str, document: Mapping[str, Any]) -> None:
+        """The scene is live from now on."""
+
+    async def deactivate(self, name: str) -> None: ...
+
+    async def plan(self, request: PlanRequest) -> Plan:
+        """A plan for the request; BadInputError when it cannot be made, RefusedError when it will not guess."""
+
+    async def problems(self, plan: Plan) -> list[Problem]:
+        """Why this plan would not work out in its scene, whatever the engine thinks of it."""
+
+    async def drift(self, plan: Plan) -> dict[str, Any] | None:
+        """How the world differs from the one the plan was made for; None when it does not."""
+
+    async def preview(self, plan: Plan) -> dict[str, Any]: ...
+
+    def state(self, name: str) -> dict[str, Any]:
+        """What is live in a scene, for `GET /state`: lists named as there (robots, worksites, …)."""
+
+    async def close(self) -> None: ...

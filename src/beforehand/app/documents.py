@@ -1,0 +1,125 @@
+"""The one way to read a document: YAML or JSON, from a file or standard input, hostile or not.
+
+What comes back is plain JSON data: text keys, finite numbers, bounded in size and depth, with no aliases left that
+could blow up later.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from beforehand.model.errors import BadInputError, NotFoundError, TooLargeError
+
+MAX_BYTES = 32 * 1024 * 1024
+MAX_DEPTH = 64
+MAX_NODES = 2_000_000
+
+
+def read_file(path: str) -> Any:
+    """The document in a file; `-` is standard input."""
+    if path == "-":
+        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+    try:
+        with Path(path).open("rb") as file:
+            return parse(file.read(MAX_BYTES + 1), path)
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no file {path}.", code="file.missing") from None
+    except IsADirectoryError:
+        raise BadInputError(f"{path} is a folder, not a file.", code="file.folder") from None
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"{path!r} cannot be read: {error}.", code="file.unreadable") from None
+
+
+def parse(raw: bytes | str, name: str) -> Any:
+    """The document in a text, JSON first, else YAML."""
+    text = _text(raw, name)
+    if not text.strip():
+        raise BadInputError(f"{name} is empty.", code="document.empty")
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise _too_deep(name) from None
+    except ValueError as error:
+        value = _yaml(text, name, error)
+    return plain(value, name)
+
+
+def _text(raw: bytes | str, name: str) -> str:
+    if len(raw) > MAX_BYTES:
+        raise TooLargeError(f"{name} is larger than {MAX_BYTES // 1024 // 1024} MiB.")
+    if isinstance(raw, bytes):
+        try:
+            raw = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInputError(f"{name} is not UTF-8 text (byte {error.start}).", code="document.encoding") from None
+    if "\0" in raw:
+        raise BadInputError(f"{name} holds a NUL byte; it is no text document.", code="document.encoding")
+    return raw
+
+
+def _yaml(text: str, name: str, json_error: ValueError) -> Any:
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return yaml.load(text, loader)
+    except RecursionError:
+        raise _too_deep(name) from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        said = json_error if text.lstrip()[:1] in "{[" else _short(error)
+        raise BadInputError(f"{name} is neither JSON nor YAML: {said}.", code="document.syntax") from None
+
+
+def _short(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"{problem}, line {mark.line + 1}, column {mark.column + 1}" if mark is not None else str(problem)
+
+
+def plain(value: Any, name: str) -> Any:
+    """The value as plain JSON data; BadInputError when it cannot be."""
+    return _Plain(name).take(value, 0)
+
+
+class _Plain:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.nodes = 0
+
+    def take(self, value: Any, depth: int) -> Any:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise TooLargeError(f"{self.name} holds more than {MAX_NODES} values.")
+        if depth > MAX_DEPTH:
+            raise _too_deep(self.name)
+        match value:
+            case None | bool() | str() | int():
+                return value
+            case float():
+                if not math.isfinite(value):
+                    raise BadInputError(f"{self.name} holds {value}, which is no number.", code="document.number")
+                return value
+            case Mapping():
+                return {self._key(key): self.take(item, depth + 1) for key, item in value.items()}
+            case list() | tuple():
+                return [self.take(item, depth + 1) for item in value]
+            case datetime() | date():
+                return value.isoformat()
+        raise BadInputError(f"{self.name} holds a {type(value).__name__}, which JSON has no word for.", code="document")
+
+    def _key(self, key: Any) -> str:
+        if isinstance(key, str):
+            return key
+        if isinstance(key, bool):
+            return "true" if key else "false"
+        if isinstance(key, int | float):
+            return str(key)
+        raise BadInputError(f"{self.name} has a key that is no text: {key!r}.", code="document.key")
+
+
+def _too_deep(name: str) -> BadInputError:
+    return BadInputError(f"{name} is nested more than {MAX_DEPTH} levels deep.", code="document.depth")

@@ -1,0 +1,82 @@
+"""The log, followed live: every subscriber has its own place in it and none waits for another.
+
+The newest records are kept in memory, already in the shape they are sent in; whoever is further behind reads from the
+store. A place is just a number, so a dropped connection resumes with nothing lost or doubled.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from itertools import islice
+
+from beforehand.ports.store import EVERYTHING, EventFilter, Record, Store
+
+KEPT = 20_000
+BATCH = 500
+
+
+class Feed:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._recent: deque[tuple[Record, bytes]] = deque(maxlen=KEPT)
+        self._news: asyncio.Future[None] | None = None
+        self._closed = False
+        self._take_off: Callable[[], None] = store.on_commit(self._heard)
+
+    def _heard(self, records: Sequence[Record]) -> None:
+        self._recent.extend((record, sse(record)) for record in records)
+        self._ring()
+
+    def _ring(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+        self._news = None
+
+    def close(self) -> None:
+        """End every subscription."""
+        self._closed = True
+        self._take_off()
+        self._ring()
+
+    async def follow(
+        self, after: int, only: EventFilter = EVERYTHING, *, idle_s: float | None = None
+    ) -> AsyncIterator[list[tuple[Record, bytes]]]:
+        """What comes after a place in the log, in batches, for ever; an empty batch after `idle_s` without news."""
+        place = after
+        while not self._closed:
+            batch, place = await self._next(place, only)
+            if batch:
+                yield batch
+            elif not await self._wait(place, idle_s):
+                yield []
+
+    async def _next(self, place: int, only: EventFilter) -> tuple[list[tuple[Record, bytes]], int]:
+        """The next batch after a place, and the place it leads to; an empty batch when there is nothing new."""
+        if self._recent and self._recent[0][0].seq <= place + 1:
+            start = place + 1 - self._recent[0][0].seq
+            while start < len(self._recent):
+                part = list(islice(self._recent, start, start + BATCH))
+                place, start = part[-1][0].seq, start + len(part)
+                found = [item for item in part if only.admits(item[0])]
+                if found:
+                    return found, place
+            return [], place
+        last = await self._store.last_seq()
+        records = await self._store.records(after=place, limit=BATCH, only=only)
+        if records:
+            return [(record, sse(record)) for record in records], records[-1].seq
+        return [], max(place, last)
+
+    async def _wait(self, place: int, idle_s: float | None) -> bool:
+        if self._closed or (self._recent and self._recent[-1][0].seq > place):
+            return True
+        if self._news is None:
+            self._news = asyncio.get_running_loop().create_future()
+        news = self._news
+        done, _ = await asyncio.wait([news], timeout=idle_s)
+        return bool(done)
+
+
+def sse(record: Record) -> bytes:
+    """A record as one server-sent event."""
+    return b"id: %d\ndata: %s\n\n" % (record.seq, record.line)

@@ -1,0 +1,121 @@
+"""The house: everything that is open while a process works on a home.
+
+Opened for leading it may write the log and run plans; opened for looking it reads. The verbs live beside it, one
+function each; they all take the house as their first argument.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from beforehand.adapters.files.workspace import DiskWorkspace
+from beforehand.adapters.sqlite.store import SqliteStore
+from beforehand.app.clock import WallClock
+from beforehand.app.craft import Craft
+from beforehand.app.feed import Feed
+from beforehand.app.projection import project
+from beforehand.app.settings import Settings
+from beforehand.app.telemetry import Telemetry
+from beforehand.app.toolshed import Toolshed, open_toolshed
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.driver import RunDriver
+from beforehand.model.errors import BadInputError
+from beforehand.model.event import Event
+from beforehand.ports.clock import Clock
+from beforehand.ports.store import Store
+
+
+@dataclass(slots=True)
+class House:
+    settings: Settings
+    store: Store
+    clock: Clock
+    shed: Toolshed
+    catalog: Catalog
+    feed: Feed
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    crafts: dict[str, Craft] = field(default_factory=dict)
+    drivers: dict[str, RunDriver] = field(default_factory=dict)
+    work: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    turns: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
+    """One verb at a time on one plan, so that nobody starts the same version twice."""
+
+    def now(self) -> int:
+        return self.clock.now_ms()
+
+    async def log(
+        self,
+        kind: str,
+        data: Mapping[str, Any],
+        *,
+        owner: str,
+        correlation_id: str = "",
+        scene: str | None = None,
+        **about: Any,
+    ) -> Event:
+        """Append one event of the house's own."""
+        event = self.event(kind, data, owner=owner, correlation_id=correlation_id, scene=scene, **about)
+        return (await self.store.append([event]))[0]
+
+    def event(
+        self,
+        kind: str,
+        data: Mapping[str, Any],
+        *,
+        owner: str,
+        correlation_id: str = "",
+        scene: str | None = None,
+        **about: Any,
+    ) -> Event:
+        return Event(kind, about, data, self.now(), scene=scene, correlation_id=correlation_id, owner=owner)
+
+    def workspace(self, path: str | None) -> DiskWorkspace:
+        """The folder a plan's file tools stay inside; the house's own files are closed to them."""
+        root = self.settings.workspace if path is None else self.settings.workspace / path
+        if not root.is_dir():
+            raise BadInputError(f"The workspace {root} is no folder.", code="workspace.missing")
+        return DiskWorkspace(root, closed=[self.settings.home])
+
+    def refresh_catalog(self) -> None:
+        """The set of tools has changed."""
+        self.catalog = self.shed.catalog
+
+
+@asynccontextmanager
+async def open_house(
+    settings: Settings,
+    *,
+    lead: bool = True,
+    with_servers: bool = True,
+    clock: Clock | None = None,
+    url: str | None = None,
+    note: str = "",
+) -> AsyncIterator[House]:
+    """Open a home; NotLeadingError when another process leads it and this one wants to."""
+    clock = clock or WallClock()
+    store = await SqliteStore.open(
+        settings.database, project=project, lead=lead, now_ms=clock.now_ms, url=url, note=note
+    )
+    try:
+        shed = await open_toolshed(settings, with_servers=with_servers)
+        house = House(settings, store, clock, shed, shed.catalog, Feed(store))
+        try:
+            yield house
+        finally:
+            await _close(house)
+    finally:
+        await store.close()
+
+
+async def _close(house: House) -> None:
+    house.feed.close()
+    house.telemetry.close()
+    for craft in house.crafts.values():
+        await craft.close()
+    for task in house.work.values():
+        task.cancel()
+    await asyncio.gather(*house.work.values(), return_exceptions=True)
+    await house.shed.close()

@@ -1,0 +1,154 @@
+"""The inbox: whatever waits for a person, listed and answered in one way."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.app.house import House
+from beforehand.app.plans import edit_plan, get_plan
+from beforehand.app.runs import adopt_version, load_run, start_run, take_up
+from beforehand.engine.decide import record
+from beforehand.engine.inputs import Adopted, Answered
+from beforehand.engine.references import holds_reference
+from beforehand.engine.state import RunState
+from beforehand.model.decision import Answer, Decision
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.event import iso
+from beforehand.model.reason import name_list, nearest_names
+
+
+async def list_decisions(house: House) -> list[dict[str, Any]]:
+    """Every open decision, oldest first."""
+    return await house.store.rows("decision", open=True)
+
+
+async def show_decision(house: House, decision_id: str) -> dict[str, Any]:
+    row = await house.store.row("decision", decision_id)
+    if row is None:
+        open_ids = [found["id"] for found in await list_decisions(house)]
+        nearest = nearest_names(decision_id, open_ids)
+        raise NotFoundError(
+            f"There is no decision {decision_id!r}; open: {name_list(nearest)}.",
+            code="decision.unknown",
+            nearest=nearest,
+        )
+    return row
+
+
+async def answer_decision(
+    house: House, decision_id: str, verb: str, *, value: Any = None, note: str = "", by: str = "", carry_on: bool = True
+) -> dict[str, Any]:
+    """Answer a decision with one of its verbs. `carry_on` false only writes it down; whoever runs the plan goes on."""
+    row = await show_decision(house, decision_id)
+    _refuse_closed(row)
+    if verb not in row["verbs"]:
+        raise BadInputError(
+            f"This decision does not take {verb!r}; it takes {name_list(row['verbs'])}.",
+            code="decision.verb",
+            nearest=row["verbs"],
+        )
+    decision = Decision.model_validate(row)
+    match decision.kind:
+        case "review":
+            await _answer_review(house, decision, verb, note=note, by=by)
+        case "bug":
+            await _close(house, decision, Answer(verb=verb, note=note, by=by, at=iso(house.now())))
+            if verb == "take-up" and carry_on:
+                await take_up(house, str(decision.about["runId"]))
+        case "hold":
+            await _answer_craft(house, decision, verb, value=value, note=note, by=by)
+        case _:
+            await _answer_run(house, decision, verb, value=value, note=note, by=by, carry_on=carry_on)
+    return await show_decision(house, decision_id)
+
+
+def _refuse_closed(row: Mapping[str, Any]) -> None:
+    if row["status"] == "open":
+        return
+    given = row.get("answer", {})
+    how = f"was answered with {given['verb']!r}" if given else f"was withdrawn: {row.get('why', '')}"
+    raise ConflictError(
+        f"This decision {how}.", code="decision.closed", extra={"status": row["status"], "answer": given or None}
+    )
+
+
+async def _answer_review(house: House, decision: Decision, verb: str, *, note: str, by: str) -> None:
+    plan_id, version = str(decision.about["planId"]), int(decision.about["version"])
+    if verb == "start":
+        await start_run(house, plan_id, version, by=by, note=note)
+    elif verb == "adopt":
+        runs = await house.store.rows("run", parent=plan_id, open=True)
+        if not runs:
+            raise ConflictError("The run has ended, so nothing can adopt this version.", code="run.ended")
+        await adopt_version(house, runs[-1]["runId"], version, by=by)
+    else:
+        await _close(house, decision, Answer(verb=verb, note=note, by=by, at=iso(house.now())))
+
+
+async def _close(house: House, decision: Decision, answer: Answer) -> None:
+    data = decision.wire() | {"status": "answered", "answer": answer.wire()}
+    owner = f"plan:{decision.about['planId']}" if decision.kind == "review" else f"bug:{decision.about.get('runId')}"
+    await house.log("decisionAnswered", data, owner=owner, decisionId=decision.id, **decision.about)
+
+
+async def _answer_craft(house: House, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> None:
+    for craft in house.crafts.values():
+        answer = getattr(craft, "answer", None)
+        if answer is not None and await answer(decision, verb, value=value, note=note, by=by):
+            return
+    raise ConflictError("Nobody is there to take this answer; start the server first.", code="decision.no_owner")
+
+
+async def _answer_run(
+    house: House, decision: Decision, verb: str, *, value: Any, note: str, by: str, carry_on: bool
+) -> None:
+    run_id = str(decision.about["runId"])
+    if carry_on and run_id not in house.drivers:
+        await take_up(house, run_id)
+    driver = house.drivers.get(run_id)
+    run = driver.run if driver is not None else await load_run(house, run_id)
+    _check_value(house, run, decision, verb, value)
+    given: list[Any] = [Answered(house.now(), decision.id, verb, value, note, by)]
+    if decision.kind == "failure" and verb == "insert":
+        given.insert(0, await _inserted(house, run, decision, value, by))
+    for item in given:
+        if driver is not None:
+            verdict = await driver.ask(item)
+        else:
+            verdict = record(run, item, house.catalog)
+            await house.store.append(verdict.events)
+        if verdict.reasons:
+            raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
+
+
+def _check_value(house: House, run: RunState, decision: Decision, verb: str, value: Any) -> None:
+    """Refuse a value that could not work before anything is written."""
+    if verb == "answer" and value is None:
+        raise BadInputError("An answer needs a `value`.", code="decision.value")
+    if verb == "retry" and value is not None:
+        if not isinstance(value, Mapping) or not isinstance(value.get("args", {}), Mapping):
+            raise BadInputError("A retry takes `value: {args: {…}}`, or no value.", code="decision.value")
+        state = run.steps[str(decision.about["stepId"])]
+        args = value.get("args")
+        if args is not None and not holds_reference(args) and house.catalog.get(state.step.tool) is not None:
+            wrong = house.catalog.complaints(state.step.tool, args, filled_in=False)
+            if wrong:
+                says = "; ".join(f"{where} {what}" for where, what in wrong)
+                raise BadInputError(f"These arguments do not fit {state.step.tool}: {says}.", code="decision.value")
+    if verb == "insert" and not (isinstance(value, Mapping) and isinstance(value.get("steps"), list)):
+        raise BadInputError("An insert takes `value: {steps: [{id, tool, args …}]}`.", code="decision.value")
+
+
+async def _inserted(house: House, run: RunState, decision: Decision, value: Any, by: str) -> Adopted:
+    """A new version in which the failed step waits for the inserted ones, ready to be adopted by its run."""
+    step_id = str(decision.about["stepId"])
+    name = step_id.partition("[")[0]
+    steps = value["steps"]
+    new_ids = [step["id"] for step in steps if isinstance(step, Mapping) and isinstance(step.get("id"), str)]
+    edits: list[dict[str, Any]] = [{"op": "add", "step": step, "before": name} for step in steps]
+    waits_for = [*run.steps[name].step.depends_on, *new_ids]
+    edits.append({"op": "edit", "id": name, "set": {"dependsOn": waits_for}})
+    latest = await get_plan(house, run.plan.id)
+    plan, _ = await edit_plan(house, run.plan.id, latest.version, edits, by=by, for_run=name)
+    before = run.plan_of
+    run.plan_of = lambda version: plan if version == plan.version else before(version)
+    return Adopted(house.now(), plan, by)

@@ -1,0 +1,112 @@
+"""The tables that HTTP reads, as a pure function of the log's events.
+
+Most rows are an event's data as it stands: an event says the thing after the change.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from beforehand.model.event import Event
+from beforehand.model.plan import RunStatus
+from beforehand.ports.store import Row
+
+
+def project(event: Event) -> Iterable[Row]:
+    """The rows one event writes."""
+    rows = _ROWS.get(event.kind)
+    return rows(event) if rows is not None else ()
+
+
+def plan_row_id(plan_id: str, version: int) -> str:
+    return f"{plan_id}@{version}"
+
+
+def _plan(event: Event) -> list[Row]:
+    plan = event.data
+    head = {key: plan[key] for key in ("id", "taskId", "version", "name", "scene", "createdAt") if key in plan}
+    head |= {"stepCount": len(plan["steps"]), "correlationId": event.correlation_id}
+    head["planner"] = plan.get("origin", {}).get("planner", "person")
+    return [
+        Row("plan", plan_row_id(plan["id"], plan["version"]), plan, parent=plan["id"]),
+        Row("planHead", plan["id"], head, open=True),
+    ]
+
+
+def _decision(event: Event) -> list[Row]:
+    data = event.data
+    about = data["about"]
+    parent = str(about.get("runId") or about.get("planId") or event.scene or "")
+    return [Row("decision", data["id"], data, parent=parent, open=data["status"] == "open")]
+
+
+def _run(event: Event) -> list[Row]:
+    data = event.data
+    return [Row("run", data["runId"], data, parent=data["planId"], open=not RunStatus(data["status"]).is_final)]
+
+
+def _step(event: Event) -> list[Row]:
+    data = event.data
+    key = f"{event.about['runId']}/{data['stepId']}"
+    rows = [Row("step", key, data, parent=event.about["runId"])]
+    if data.get("reset"):
+        rows.append(Row("expansion", key, None))
+    return rows
+
+
+def _expansion(event: Event) -> list[Row]:
+    data = event.data
+    run_id = event.about["runId"]
+    key = f"{run_id}/{data['stepId']}"
+    running = {"taskId": data["taskId"], "stepId": data["stepId"], "status": "running"}
+    return [
+        Row("expansion", key, data, parent=run_id),
+        Row("step", key, running, parent=run_id),
+        *(Row("step", f"{key}[{place}]", None) for place in range(len(data["items"]))),
+    ]
+
+
+def _template(event: Event) -> list[Row]:
+    return [Row("template", event.data["name"], event.data)]
+
+
+def _scene(event: Event) -> list[Row]:
+    return [Row("scene", event.data["name"], event.data, open=bool(event.data.get("active")))]
+
+
+def _cell_state(event: Event) -> list[Row]:
+    return [Row("cellState", str(event.scene), event.data)]
+
+
+def _of_scene(kind: str, name: str, is_open: Callable[[Any], bool] = lambda data: True) -> Callable[[Event], list[Row]]:
+    def rows(event: Event) -> list[Row]:
+        key = f"{event.scene}/{event.data[name]}"
+        return [Row(kind, key, event.data, parent=str(event.scene), open=is_open(event.data))]
+
+    return rows
+
+
+_TASK_ENDS = ("completed", "failed", "canceled")
+_task = _of_scene("task", "taskId", lambda data: data["status"] not in _TASK_ENDS)
+
+_ROWS: dict[str, Callable[[Event], list[Row]]] = {
+    "planCreated": _plan,
+    "planEdited": _plan,
+    "decisionOpened": _decision,
+    "decisionAnswered": _decision,
+    "decisionWithdrawn": _decision,
+    "runStarted": _run,
+    "runUpdated": _run,
+    "runFinished": _run,
+    "runAdopted": _run,
+    "stepUpdated": _step,
+    "stepExpanded": _expansion,
+    "templateSaved": _template,
+    "sceneSaved": _scene,
+    "sceneActivated": _scene,
+    "cellStateChanged": _cell_state,
+    "taskCreated": _task,
+    "taskUpdated": _task,
+    "worksiteUpdated": _of_scene("worksite", "worksiteId"),
+    "robotUpdated": _of_scene("robot", "robotId"),
+    "streamUpdated": _of_scene("stream", "streamId"),
+}

@@ -1,0 +1,57 @@
+"""Live frames: positions and progress, encoded once, sent to whoever looks, and forgotten.
+
+A listener that does not keep up misses frames; the next ones are newer anyway.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+QUEUE = 64
+
+
+class Telemetry:
+    def __init__(self) -> None:
+        self._listeners: set[tuple[str | None, asyncio.Queue[bytes | None]]] = set()
+
+    @property
+    def listeners(self) -> int:
+        return len(self._listeners)
+
+    def publish(self, frame: Mapping[str, Any], scene: str | None = None) -> None:
+        """Send one frame to all who look at that scene, or at everything."""
+        wanted = [queue for only, queue in self._listeners if only is None or only == scene]
+        if not wanted:
+            return
+        line = b"data: " + to_json(frame) + b"\n\n"
+        for queue in wanted:
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(line)
+
+    async def follow(self, scene: str | None = None, *, idle_s: float = 15.0) -> AsyncIterator[bytes]:
+        """Frames from now on; a comment line when nothing came for a while."""
+        queue: asyncio.Queue[bytes | None] = asyncio.Queue(QUEUE)
+        me = (scene, queue)
+        self._listeners.add(me)
+        try:
+            while True:
+                try:
+                    frame = await asyncio.wait_for(queue.get(), idle_s)
+                except TimeoutError:
+                    yield b": nothing new\n\n"
+                    continue
+                if frame is None:
+                    return
+                yield frame
+        finally:
+            self._listeners.discard(me)
+
+    def close(self) -> None:
+        """End every subscription."""
+        for _, queue in self._listeners:
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(None)

@@ -1,0 +1,28 @@
+"""Everything live in one answer, with the place in the log it is true at."""
+
+from typing import Any
+
+from beforehand.app.house import House
+from beforehand.app.inbox import list_decisions
+from beforehand.app.runs import list_runs
+from beforehand.app.scenes import list_scenes
+
+RECENT_RUNS = 50
+_SCENE_LISTS = ("robots", "worksites", "streams", "tasks", "cells", "sessions")
+
+
+async def state_view(house: House, scene: str | None = None) -> dict[str, Any]:
+    """`GET /state`: scenes, robots, worksites, streams, tasks, runs, sessions, decisions; `seq` first."""
+    seq = await house.store.last_seq()
+    scenes = [row for row in await list_scenes(house) if scene is None or row["name"] == scene]
+    runs = [run for run in await list_runs(house, limit=RECENT_RUNS) if scene is None or run.get("scene") == scene]
+    shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in _SCENE_LISTS}}
+    for row in scenes:
+        craft = house.crafts.get(row["kind"])
+        if row["active"] and craft is not None:
+            for name, items in craft.state(row["name"]).items():
+                shown.setdefault(name, []).extend(items)
+    decisions = await list_decisions(house)
+    shown["runs"] = runs
+    shown["decisions"] = [item for item in decisions if scene is None or item["about"].get("scene", scene) == scene]
+    return shown
