@@ -1,8 +1,8 @@
 """The tools that change the workspace: write_file, copy_file and delete_file.
 
-All are idempotent. Overwriting a file that is there is destructive, whatever it holds; writing a new one is not;
-deleting always is. Deleting a file that is not there is refused when the call is judged, before it first starts;
-from then on a file that is gone counts as deleted, so that a delete that was cut short can be carried out again.
+All are idempotent. Overwriting a file that is there is destructive, whatever it holds; writing a new one is not, nor
+is a call that will be refused. Deleting always is. A file that is not there when its delete is judged, before the first
+start, is a fault; one that has gone since counts as deleted, so that a delete cut short can be carried out again.
 """
 
 import json
@@ -54,14 +54,16 @@ def _failing(name: str, fault: Fault) -> Preview:
 
 
 async def _judge_overwrite(workspace: Workspace, path: str, after: bytes) -> Judgement:
-    if not await workspace.exists(path):
-        return Judgement(False, f"Writes a new file {shown(path)}.", {"path": path, "size": len(after)})
     try:
+        if not await workspace.exists(path):
+            return Judgement(False, f"Writes a new file {shown(path)}.", {"path": path, "size": len(after)})
         before = await workspace.read(path)
     except Fault as fault:
-        if fault.code != "file.too_large":
+        if fault.code == "file.too_large":
+            return Judgement(True, f"Overwrites {shown(path)}, which is too large to compare.", {"path": path})
+        if fault.transient:
             raise
-        return Judgement(True, f"Overwrites {shown(path)}, which is too large to compare.", {"path": path})
+        return Judgement(False, f"It will be refused: {fault.says}", {"path": path})
     return Judgement(
         True,
         f"Overwrites {shown(path)}." if before != after else f"Overwrites {shown(path)} with what it already holds.",
@@ -118,7 +120,11 @@ class WriteFile(Tool):
         return {"path": args["path"], "bytes": len(content)}
 
     async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
-        return await _judge_overwrite(context.workspace, args["path"], content_bytes(args["content"]))
+        try:
+            content = content_bytes(args["content"])
+        except Fault as fault:
+            return Judgement(False, f"It will be refused: {fault.says}", {"path": args["path"]})
+        return await _judge_overwrite(context.workspace, args["path"], content)
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         path, content = args.get("path", ""), args.get("content")
@@ -151,7 +157,12 @@ class CopyFile(Tool):
         return {"from": args["from"], "to": args["to"], "bytes": len(content)}
 
     async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
-        content = await self._source(args, context.workspace)
+        try:
+            content = await self._source(args, context.workspace)
+        except Fault as fault:
+            # The source may be there by the time it is copied, so what lies at the target decides.
+            judged = await _judge_overwrite(context.workspace, args["to"], b"")
+            return Judgement(judged.destructive, f"It will be refused: {fault.says}", {"path": args["to"]})
         return await _judge_overwrite(context.workspace, args["to"], content)
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
@@ -175,8 +186,8 @@ class CopyFile(Tool):
 class DeleteFile(Tool):
     spec = ToolSpec(
         name="delete_file",
-        description="Delete a file of the workspace. Folders stay. Deleting a file that is not there is refused "
-        "before the step starts; a delete that is carried out again after a crash finds it gone and is done.",
+        description="Delete a file of the workspace. Folders stay. Deleting a file that is not there fails; a delete "
+        "that is carried out again after a crash and finds the file gone is done.",
         input_schema=strict({"path": PATH}),
         effect="idempotent",
         destructive="always",
@@ -184,8 +195,15 @@ class DeleteFile(Tool):
         estimate_s=0.01,
     )
 
+    def __init__(self) -> None:
+        self._absent: set[str] = set()
+        """Keys of calls whose file was not there when they were judged."""
+
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         path = args["path"]
+        if context.key in self._absent:
+            self._absent.discard(context.key)
+            raise missing(path)
         try:
             await context.workspace.delete(path)
         except Fault as fault:
@@ -198,6 +216,7 @@ class DeleteFile(Tool):
     async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
         path, workspace = args["path"], context.workspace
         if not await workspace.exists(path):
+            self._absent.add(context.key)
             raise missing(path)
         try:
             before = await workspace.read(path)
