@@ -5,7 +5,7 @@ from typing import Any
 
 from beforehand.app.house import House
 from beforehand.app.plans import edit_plan, get_plan
-from beforehand.app.runs import adopt_version, load_run, start_run, take_up
+from beforehand.app.runs import adopt_version, answer_review, load_run, start_run, take_up, tell
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Adopted, Answered
 from beforehand.engine.references import holds_reference
@@ -111,13 +111,13 @@ async def _answer_run(
     if decision.kind == "failure" and verb == "insert":
         given.insert(0, await _inserted(house, run, decision, value, by))
     for item in given:
-        if driver is not None:
-            verdict = await driver.ask(item)
-        else:
-            verdict = record(run, item, house.catalog)
-            await house.store.append(verdict.events)
+        if carry_on:
+            await tell(house, run_id, item)
+            continue
+        verdict = record(run, item, house.catalog)
         if verdict.reasons:
             raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
+        await house.store.append(verdict.events)
 
 
 def _check_value(house: House, run: RunState, decision: Decision, verb: str, value: Any) -> None:
@@ -151,4 +151,5 @@ async def _inserted(house: House, run: RunState, decision: Decision, value: Any,
     plan, _ = await edit_plan(house, run.plan.id, latest.version, edits, by=by, for_run=name)
     before = run.plan_of
     run.plan_of = lambda version: plan if version == plan.version else before(version)
+    await answer_review(house, plan, "adopt", by)
     return Adopted(house.now(), plan, by)

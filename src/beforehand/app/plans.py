@@ -280,7 +280,7 @@ async def craft_of(house: House, scene: str) -> Craft:
     if row is None:
         known = [found["name"] for found in await house.store.rows("scene")]
         nearest = nearest_names(scene, known)
-        raise NotFoundError(
+        raise BadInputError(
             f"There is no scene {scene!r}; known: {name_list(nearest)}.", code="scene.unknown", nearest=nearest
         )
     craft = house.crafts.get(row["kind"])

@@ -9,7 +9,7 @@ from beforehand.app.house import House
 from beforehand.app.ids import new_id
 from beforehand.app.plans import craft_of, get_plan, problems_of, stale_version
 from beforehand.app.projection import plan_row_id
-from beforehand.engine.driver import RunDriver, Surroundings
+from beforehand.engine.driver import DriverEndedError, RunDriver, Surroundings
 from beforehand.engine.inputs import (
     Adopted,
     Begin,
@@ -26,7 +26,7 @@ from beforehand.engine.state import RunState, replay
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan
 from beforehand.model.decision import Answer, Decision
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan, RunStatus
 from beforehand.model.reason import name_list, nearest_names
@@ -206,9 +206,14 @@ async def take_up(house: House, run_id: str) -> None:
 async def take_up_all(house: House) -> int:
     """After a start: take up every run that has not ended."""
     open_runs = await house.store.rows("run", open=True)
+    taken = 0
     for row in open_runs:
-        await take_up(house, row["runId"])
-    return len(open_runs)
+        try:
+            await take_up(house, row["runId"])
+            taken += 1
+        except BeforehandError as error:  # a workspace that is gone: this run stands still, the others go on
+            log.error("a run could not be taken up", run=row["runId"], says=error.says)
+    return taken
 
 
 async def run_document(house: House, run_id: str) -> dict[str, Any]:
@@ -246,13 +251,19 @@ async def list_runs(house: House, *, open: bool | None = None, limit: int = 200)
 # -- steering ------------------------------------------------------------------------------------------------------
 
 
-async def _tell(house: House, run_id: str, given: RunInput) -> dict[str, Any]:
+async def tell(house: House, run_id: str, given: RunInput) -> dict[str, Any]:
     """Hand a person's word to the run's driver; a refusal is a conflict with its reasons."""
-    driver = house.drivers.get(run_id)
-    if driver is None:
-        run = await load_run(house, run_id)
-        driver = launch(house, run, run.plan)
-    verdict = await driver.ask(given)
+    while True:
+        await take_up(house, run_id)
+        driver = house.drivers.get(run_id)
+        if driver is None:  # the run has ended; a retry may open it again
+            run = await load_run(house, run_id)
+            driver = launch(house, run, run.plan)
+        try:
+            verdict = await driver.ask(given)
+            break
+        except DriverEndedError:
+            await asyncio.gather(house.work.get(run_id, asyncio.sleep(0)), return_exceptions=True)
     if verdict.reasons:
         raise ConflictError(
             verdict.reasons[0].says,
@@ -274,18 +285,18 @@ async def _refuse_ended(house: House, run_id: str, verb: str) -> None:
 async def pause_run(house: House, run_id: str, *, by: str = "") -> dict[str, Any]:
     """Start nothing new; what runs goes on."""
     await _refuse_ended(house, run_id, "be paused")
-    return await _tell(house, run_id, PauseAsked(house.now(), by))
+    return await tell(house, run_id, PauseAsked(house.now(), by))
 
 
 async def resume_run(house: House, run_id: str, *, by: str = "") -> dict[str, Any]:
     await _refuse_ended(house, run_id, "be resumed")
-    return await _tell(house, run_id, ResumeAsked(house.now(), by))
+    return await tell(house, run_id, ResumeAsked(house.now(), by))
 
 
 async def cancel_run(house: House, run_id: str, *, by: str = "") -> dict[str, Any]:
     """Stop what runs and start nothing more."""
     await _refuse_ended(house, run_id, "be cancelled")
-    return await _tell(house, run_id, CancelAsked(house.now(), by))
+    return await tell(house, run_id, CancelAsked(house.now(), by))
 
 
 async def _known_step(house: House, run_id: str, step_id: str) -> None:
@@ -300,18 +311,18 @@ async def _known_step(house: House, run_id: str, step_id: str) -> None:
 async def retry_step(house: House, run_id: str, step_id: str, *, args: Any = None, by: str = "") -> dict[str, Any]:
     """Try a failed step again, as it is or with other arguments."""
     await _known_step(house, run_id, step_id)
-    return await _tell(house, run_id, RetryAsked(house.now(), step_id, by, args))
+    return await tell(house, run_id, RetryAsked(house.now(), step_id, by, args))
 
 
 async def skip_step(house: House, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
     await _known_step(house, run_id, step_id)
-    return await _tell(house, run_id, SkipAsked(house.now(), step_id, by))
+    return await tell(house, run_id, SkipAsked(house.now(), step_id, by))
 
 
 async def rerun_from(house: House, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
     """Run a step and everything that depends on it again."""
     await _known_step(house, run_id, step_id)
-    return await _tell(house, run_id, RerunAsked(house.now(), step_id, by))
+    return await tell(house, run_id, RerunAsked(house.now(), step_id, by))
 
 
 async def adopt_version(house: House, run_id: str, version: int, *, by: str = "") -> dict[str, Any]:
@@ -329,8 +340,8 @@ async def adopt_version(house: House, run_id: str, version: int, *, by: str = ""
         if problems := adoption_problems(run, plan):
             raise BadInputError(problems[0].says, code="run.step_started", problems=problems)
         run.plan_of = _with_plan(run, plan)
-        shown = await _tell(house, run_id, Adopted(house.now(), plan, by))
-        await _answer_review(house, plan, "adopt", by)
+        shown = await tell(house, run_id, Adopted(house.now(), plan, by))
+        await answer_review(house, plan, "adopt", by)
         return shown
 
 
@@ -339,7 +350,8 @@ def _with_plan(run: RunState, plan: Plan) -> Any:
     return lambda version: plan if version == plan.version else before(version)
 
 
-async def _answer_review(house: House, plan: Plan, verb: str, by: str) -> None:
+async def answer_review(house: House, plan: Plan, verb: str, by: str) -> None:
+    """Close the review of a version that was taken up in another way."""
     row = await house.store.row("decision", f"{plan.id}-v{plan.version}")
     if row is not None and row["status"] == "open":
         answer = Answer(verb=verb, by=by, at=iso(house.now()))

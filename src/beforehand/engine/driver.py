@@ -60,6 +60,10 @@ class Surroundings:
     on_progress: Callable[[str, str, float], None] = lambda run_id, step_id, percent: None
 
 
+class DriverEndedError(Exception):
+    """The run's driver has gone away; whoever still has something to say asks a fresh one."""
+
+
 class RunDriver:
     def __init__(self, run: RunState, around: Surroundings) -> None:
         self.run = run
@@ -69,7 +73,6 @@ class RunDriver:
         self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._others: set[asyncio.Task[None]] = set()
         self._closing = False
-        self._settled: list[asyncio.Future[None]] = []
 
     # -- from outside --------------------------------------------------------------------------------------------
 
@@ -79,7 +82,9 @@ class RunDriver:
         self._wake.set()
 
     async def ask(self, given: RunInput) -> Verdict[RunCommand]:
-        """Hand in an input and wait until what follows from it is durable."""
+        """Hand in an input and wait until what follows from it is durable; DriverEndedError when it came too late."""
+        if self._closing:
+            raise DriverEndedError
         reply: asyncio.Future[Verdict[RunCommand]] = asyncio.get_running_loop().create_future()
         self._inbox.append((given, reply))
         self._wake.set()
@@ -102,7 +107,7 @@ class RunDriver:
         await asyncio.gather(*self._calls.values(), *self._others, return_exceptions=True)
         for _, reply in self._inbox:
             if reply is not None and not reply.done():
-                reply.cancel()
+                reply.set_exception(DriverEndedError())
 
     # -- deciding ------------------------------------------------------------------------------------------------
 
