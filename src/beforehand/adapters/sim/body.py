@@ -194,21 +194,22 @@ class Body:
         share = min(1.0, self.elapsed(now_ms) / leg.turn_ms)
         return wrapped(leg.heading_from + wrapped(leg.heading_to - leg.heading_from) * share)
 
-    def battery_at(self, now_ms: int, costs: Settings | None) -> float:
-        """The charge at this moment; `costs` None means batteries do not run down."""
+    def battery_at(self, now_ms: int, costs: Settings | None, share: float) -> float:
+        """The charge at this moment, this share of the edge driven; `costs` None means batteries do not run down."""
         if costs is None:
             return self.battery
         seconds = (now_ms - self.battery_ms) / 1000
         if self.plugged:
             return min(1.0, self.battery + costs.charge_per_s * seconds)
-        metres = self.share_driven(now_ms) * self.leg.length_m - self.battery_m if self.leg else 0.0
+        metres = share * self.leg.length_m - self.battery_m if self.leg else 0.0
         return max(0.0, self.battery - costs.battery_per_s * seconds - costs.battery_per_m * metres)
 
     def reckon(self, now_ms: int, costs: Settings | None) -> None:
         """Write the charge down, before anything that changes how it runs."""
-        self.battery = self.battery_at(now_ms, costs)
+        share = self.share_driven(now_ms)
+        self.battery = self.battery_at(now_ms, costs, share)
         self.battery_ms = now_ms
-        self.battery_m = self.share_driven(now_ms) * self.leg.length_m if self.leg else 0.0
+        self.battery_m = share * self.leg.length_m if self.leg else 0.0
 
     # -- for snapshots
 

@@ -21,7 +21,8 @@ from beforehand.model.robot import Ack, GoTarget, LoadReading, RobotCommand, Tel
 
 _VERSION = 1
 _QUIET_STEP_MS = 10_000
-_FLAT = 1e-9
+_FLAT = 0.00005
+"""Less than this is reported as no charge at all."""
 
 
 class Position(NamedTuple):
@@ -123,7 +124,7 @@ class SimFleet:
     def positions(self, now_ms: int | None = None) -> dict[str, Position]:
         """Where every robot is now, or at a moment since the last call that nothing has happened after."""
         now_ms = self._now_ms or 0 if now_ms is None else now_ms
-        return {robot_id: self._position(body, now_ms) for robot_id, body in self._bodies.items()}
+        return {name: self._position(body, now_ms, body.share_driven(now_ms)) for name, body in self._bodies.items()}
 
     def set_occupancy(self, worksite_id: str, occupancy: Occupancy) -> None:
         """A person brings a pallet (`filled`) or takes it away (`empty`); other words change nothing."""
@@ -229,15 +230,16 @@ class SimFleet:
         """The regular reports: of those on their way each time, of the others at the heartbeat."""
         self._put(at_ms + (_QUIET_STEP_MS if self._quiet else self.settings.period_ms), "", "period", None)
         for body in self._bodies.values():
-            due = body.moving or at_ms - body.reported_ms >= self._heartbeat_ms
-            if due and self._yard.costs is not None and "flat" not in body.halts:
-                self._watch_battery(body, at_ms)
-            if due:
-                self._report(body, at_ms)
+            if body.moving or at_ms - body.reported_ms >= self._heartbeat_ms:
+                report = self._report(body, at_ms)
+                if self._yard.costs is not None and (report is None or not report.battery):
+                    self._watch_battery(body, at_ms)
 
     def _watch_battery(self, body: Body, at_ms: int) -> None:
-        if not body.plugged and body.battery_at(at_ms, self._yard.costs) <= _FLAT:
+        spent = body.battery_at(at_ms, self._yard.costs, body.share_driven(at_ms)) < _FLAT
+        if spent and not body.plugged and "flat" not in body.halts:
             mishaps.run_flat(self._yard, body, at_ms)
+            self._report_change(body, at_ms)
 
     # -- reports
 
@@ -261,19 +263,21 @@ class SimFleet:
             body.face = face
             self._report(body, at_ms)
 
-    def _report(self, body: Body, at_ms: int) -> None:
+    def _report(self, body: Body, at_ms: int) -> Telemetry | None:
+        """Say how it is; None where nobody hears it."""
         if self._quiet:
-            return
+            return None
         body.reported_ms = at_ms
         if body.conditions or body.strikes or body.held_back is not None:
-            self._report_faultily(body, at_ms)
-        else:
-            body.seq += 1
-            self._out.append(self._telemetry(body, at_ms))
+            return self._report_faultily(body, at_ms)
+        body.seq += 1
+        report = self._telemetry(body, at_ms)
+        self._out.append(report)
+        return report
 
-    def _report_faultily(self, body: Body, at_ms: int) -> None:
+    def _report_faultily(self, body: Body, at_ms: int) -> Telemetry | None:
         if body.has("offline"):
-            return
+            return None
         body.seq += 1
         report = self._telemetry(body, at_ms)
         if body.held_back is not None:
@@ -285,9 +289,11 @@ class SimFleet:
             self._out.append(report)
             if body.hit("duplicate"):
                 self._out.append(report)
+        return report
 
     def _telemetry(self, body: Body, at_ms: int) -> Telemetry:
-        x, y, heading = self._position(body, at_ms)
+        share = body.share_driven(at_ms)
+        x, y, heading = self._position(body, at_ms, share)
         order, leg = body.order, body.leg
         return Telemetry(
             body.robot_id,
@@ -295,13 +301,13 @@ class SimFleet:
             body.seq,
             body.boot,
             None if body.conditions and body.has("lost_position") else body.node,
-            leg.to if leg is not None and body.on_edge(at_ms) else None,
+            leg.to if leg is not None and share else None,
             x,
             y,
             heading,
             body.status,
             order.key if order and self.settings.task_ids else None,
-            round(body.battery_at(at_ms, self._yard.costs), 4),
+            round(body.battery_at(at_ms, self._yard.costs, share), 4),
             body.plugged,
             "blocked" in body.halts,
             self._load(body),
@@ -314,9 +320,8 @@ class SimFleet:
             return None
         return "loaded" if self._pallets.on(body.robot_id) != wrong else "empty"
 
-    def _position(self, body: Body, at_ms: int) -> Position:
+    def _position(self, body: Body, at_ms: int, share: float) -> Position:
         x, y = self._yard.roads.at[body.node]
-        share = body.share_driven(at_ms)
         if body.leg is None or not share:
             return Position(x, y, round(body.heading_at(at_ms), 3))
         to_x, to_y = self._yard.roads.at[body.leg.to]
