@@ -223,12 +223,16 @@ class Robot:
     errand: Errand | None = None
     errands: int = 0
     """How many errands it has had, for their keys."""
+    wish: Literal["park", "charge"] | None = None
+    """An errand a person asked for that has not begun yet."""
     held: bool = False
     """A person holds it: it finishes nothing and starts nothing until released."""
     paused: bool = False
     """It was told to pause and not yet to go on."""
     out_of_service: bool = False
     error: str | None = None
+    orphan_key: str | None = None
+    """An order given up while it could not be told; it is cancelled when the robot can be reached again."""
     boot: int = 0
     """The boot count it last reported; a change means it has forgotten its order."""
 
@@ -245,7 +249,7 @@ class Task:
     phase: Phase = "idle"
     priority: float = 0.0
     committed: bool = False
-    """The drop is locked: the robot carries the pallet and is within the commit distance, or there is none to change."""
+    """The drop is locked: the robot carries the pallet and has come within the commit distance."""
     command_key: str | None = None
     command_state: Literal["none", "due", "sent", "running", "paused", "canceling"] = "none"
     attempt: int = 0
@@ -262,7 +266,7 @@ class Task:
     retry_ts_ms: int | None = None
     waits_for: Literal["person", "robot", "retry"] | None = None
     """While held: what ends it."""
-    then: Literal["resend", "next", "cancel", "fail", "hand-back", "retarget"] | None = None
+    then: Literal["resend", "next", "cancel", "fail", "hand-back", "fail-loaded"] | None = None
     """While a command is being cancelled: what follows once the robot has let go."""
     not_robot_id: str | None = None
     """The robot that handed it back; another one is preferred."""
@@ -277,7 +281,7 @@ RecordT = TypeVar("RecordT")
 
 
 @cache
-def _wire_names(kind: type) -> tuple[tuple[str, str, Any], ...]:
+def _wire_names(kind: Any) -> tuple[tuple[str, str, Any], ...]:
     fields = dataclasses.fields(kind)
     return tuple((f.name, to_camel(f.name), f.default) for f in fields)
 

@@ -1,0 +1,70 @@
+"""Giving up an order a robot has: it is told, it stops at the next node, and only then comes what was to follow.
+
+A robot that says which command it speaks of may be given the next order at once. One that does not is cancelled first
+and let go when it no longer runs, so that the end of the old order is never taken for the end of the new.
+"""
+
+from typing import Any
+
+from beforehand.fleet.board import Board
+from beforehand.fleet.rules import IN_FLIGHT, end_task, free_robot, is_loaded, reports_ids, settle_questions, thaw
+from beforehand.model.fleet import Task
+from beforehand.model.robot import CancelTarget
+
+
+def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
+    """Cancels the task's order, if the robot may have one, and then does `then`."""
+    robot_id = task.robot_id
+    in_flight = task.command_state in IN_FLIGHT
+    if not in_flight or robot_id is None:
+        return let_go(board, board.change_task(task, then=then, **changes))
+    robot = board.robot(robot_id)
+    if then == "resend" and reports_ids(board, robot_id) and task.command_state != "canceling":
+        return let_go(board, board.change_task(task, then=then, **changes))
+    if robot.status == "offline":
+        board.change_robot(robot, orphan_key=task.command_key)
+        return let_go(board, board.change_task(task, then=then, **changes))
+    if task.command_state != "canceling":
+        board.commands.append(CancelTarget(f"{task.command_key}:cancel", robot_id))
+    deadline = board.now + round(board.settings.start_timeout_s * 1000)
+    return board.change_task(
+        task, command_state="canceling", then=then, deadline_ts_ms=deadline, remaining_ms=None, **changes
+    )
+
+
+def let_go(board: Board, task: Task) -> Task:
+    """The robot no longer has the order: what was to follow, follows."""
+    then = task.then
+    if task.ended_ts_ms is not None:
+        return task
+    task = board.change_task(
+        task, command_state="none", command_key=None, then=None, deadline_ts_ms=None, remaining_ms=None
+    )
+    if then in ("cancel", "fail", "hand-back") and is_loaded(board, task):
+        # The pick was finished before the cancel reached the robot: there are goods on the fork now.
+        return board.change_task(task, command_state="due")
+    if then == "cancel":
+        return end_task(board, task, "canceled", task.error_code, task.error)
+    if then in ("fail", "fail-loaded"):
+        return end_task(board, task, "failed", task.error_code, task.error)
+    if then == "hand-back":
+        return hand_back(board, task)
+    return board.change_task(task, command_state="due" if then in ("resend", "next") else "none")
+
+
+def hand_back(board: Board, task: Task) -> Task:
+    """The task waits for another robot; its places stay reserved."""
+    free_robot(board, task)
+    thaw(board, task.task_id)
+    settle_questions(board, task.task_id)
+    return board.change_task(
+        task,
+        robot_id=None,
+        not_robot_id=task.robot_id,
+        status="created",
+        phase="idle",
+        waits_for=None,
+        retry_ts_ms=None,
+        error=None,
+        error_code=None,
+    )

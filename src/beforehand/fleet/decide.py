@@ -1,0 +1,69 @@
+"""One tick of the fleet: inputs in, events and commands out, through named phases.
+
+`decide` is pure: it works on a board over the state and leaves the state as it was. Whoever drives it makes the events
+durable, folds them in and then carries the commands out; `step` does the deciding and the folding in one.
+"""
+
+from collections.abc import Callable, Sequence
+
+from beforehand.fleet.board import Board
+from beforehand.fleet.commands import commands
+from beforehand.fleet.dispatch import arbitration, assignment, candidates
+from beforehand.fleet.errands import charging, parking
+from beforehand.fleet.faults import errors
+from beforehand.fleet.inputs import FleetInput
+from beforehand.fleet.progress import progress
+from beforehand.fleet.recovery import reconcile
+from beforehand.fleet.state import FleetState, evolve
+from beforehand.fleet.telemetry import telemetry
+from beforehand.fleet.verbs import people
+from beforehand.model.event import Verdict
+from beforehand.model.robot import RobotCommand
+
+Phase = Callable[[Board], Board]
+
+PHASES: tuple[Phase, ...] = (
+    telemetry,
+    progress,
+    people,
+    errors,
+    candidates,
+    arbitration,
+    assignment,
+    commands,
+    parking,
+    charging,
+)
+RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors)
+"""After a restart: the robots are heard and compared with what was in the air; nothing new is ordered."""
+
+
+def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verdict[RobotCommand]:
+    """What one tick comes to. The state is not changed."""
+    return _work_out(state, inputs, now_ms, PHASES)[1]
+
+
+def step(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
+    """Decides and folds: the state given is changed in place by the events, and by what was seen of the robots."""
+    return _fold(state, *_work_out(state, inputs, now_ms, PHASES))
+
+
+def recover(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
+    """The first tick after a restart: the state from the log meets what the robots report now."""
+    return _fold(state, *_work_out(state, inputs, now_ms, RECOVERY))
+
+
+def _work_out(
+    state: FleetState, inputs: Sequence[FleetInput], now_ms: int, phases: Sequence[Phase]
+) -> tuple[Board, Verdict[RobotCommand]]:
+    board = Board(state, inputs, now_ms)
+    for phase in phases:
+        board = phase(board)
+    return board, board.settle()
+
+
+def _fold(state: FleetState, board: Board, verdict: Verdict[RobotCommand]) -> tuple[FleetState, Verdict[RobotCommand]]:
+    state.seen.update(board.seen_now)
+    for event in verdict.events:
+        evolve(state, event)
+    return state, verdict

@@ -1,0 +1,72 @@
+"""What may come into one tick: reports and answers from robots, and what people ask for.
+
+Time is the tick's own argument. Ids that must be new (a task's, a decision's) are counted in the state.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from beforehand.model.fleet import Occupancy
+from beforehand.model.robot import Ack, Telemetry
+
+TaskVerbName = Literal["resume", "redo", "done-by-hand", "abort", "cancel", "hand-back"]
+RobotVerbName = Literal["hold", "release", "park", "charge", "out-of-service", "in-service", "set-load"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskVerb:
+    task_id: str
+    verb: str
+    value: Any = None
+    """For `abort` with a pallet on the fork: the worksite to drop it at instead, as text or `{targetId}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotVerb:
+    robot_id: str
+    verb: str
+    value: Any = None
+    """For `set-load`: `empty` or `loaded`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetVerb:
+    verb: str
+    """`hold` stops every robot and all dispatch; `clear` lifts that, and a freeze after an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchWorksite:
+    worksite_id: str
+    occupancy: Occupancy
+
+
+@dataclass(frozen=True, slots=True)
+class PatchStream:
+    stream_id: str
+    enabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDecision:
+    decision_id: str
+    verb: str
+    value: Any = None
+    note: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTransport:
+    """One pallet from here to there on request, outside all streams."""
+
+    source_id: str
+    target_id: str
+    priority: float = 0.0
+    request_id: str = ""
+    """Goes on the `taskCreated` event as `correlationId`, so that the asker can find the task."""
+
+
+FleetInput = (
+    Telemetry | Ack | TaskVerb | RobotVerb | FleetVerb | PatchWorksite | PatchStream | AnswerDecision | RequestTransport
+)

@@ -1,0 +1,128 @@
+"""What must hold of any log, checked from the events alone, with no code shared with the core.
+
+No worksite is held by two, no robot has two tasks, nothing is picked from an empty place or dropped on a filled one,
+no fork carries two pallets, pallets are neither made nor lost, and what has ended holds nothing and stays ended.
+"""
+
+from typing import Any
+
+from beforehand.model.event import Event
+from beforehand.model.fleet import FleetScene
+
+OVER = {"completed", "failed", "canceled"}
+
+
+class Invariants:
+    """Give it every event in order; `violations` fills up with sentences."""
+
+    def __init__(self, scene: FleetScene) -> None:
+        self.violations: list[str] = []
+        self.lies: dict[str, str] = {site.worksite_id: site.initial_occupancy for site in scene.worksites}
+        self.holder: dict[str, str | None] = dict.fromkeys(self.lies)
+        self.forks: dict[str, str] = {robot.robot_id: robot.load_state for robot in scene.robots}
+        self.task_of: dict[str, str] = {}
+        self.tasks: dict[str, dict[str, Any]] = {}
+        self.carried: dict[str, str] = {}
+        """Pallets on forks by the events of moving: robot to task."""
+
+    def see(self, event: Event) -> None:
+        match event.kind:
+            case "taskCreated":
+                self._task(event, new=True)
+            case "taskUpdated":
+                self._task(event, new=False)
+            case "worksiteUpdated":
+                self._worksite(event)
+            case "palletPicked":
+                self._picked(event)
+            case "palletDropped":
+                self._dropped(event)
+            case "robotUpdated":
+                self._robot(event)
+
+    def end(self) -> list[str]:
+        """What can only be said when no more events come."""
+        open_tasks = {task_id for task_id, task in self.tasks.items() if task["status"] not in OVER}
+        for site, holder in self.holder.items():
+            if holder is not None and holder in self.tasks and holder not in open_tasks:
+                self._say(f"{site} is still reserved by {holder}, which is {self.tasks[holder]['status']}.")
+        for task_id in sorted(open_tasks):
+            target = self.tasks[task_id]["targetId"]
+            if self.holder.get(target) != task_id:
+                self._say(f"{task_id} is open but its drop {target} is held by {self.holder.get(target)}.")
+        return self.violations
+
+    def _task(self, event: Event, new: bool) -> None:
+        data = dict(event.data)
+        task_id, robot_id = data["taskId"], data.get("robotId")
+        before = self.tasks.get(task_id)
+        if new and before is not None:
+            self._say(f"{task_id} was created twice.")
+        if before is not None and before["status"] in OVER and before["status"] != data["status"]:
+            self._say(f"{task_id} was {before['status']} and became {data['status']}.")
+        self.tasks[task_id] = data
+        for robot, task in list(self.task_of.items()):
+            if task == task_id and (robot != robot_id or data["status"] in OVER):
+                del self.task_of[robot]
+        if robot_id is not None and data["status"] not in OVER:
+            other = self.task_of.get(robot_id)
+            if other is not None and other != task_id and self.tasks[other]["status"] not in OVER:
+                # The other may end later in the same decision; it is settled when that decision's events are in.
+                self._later(event, robot_id, other, task_id)
+            self.task_of[robot_id] = task_id
+
+    def _later(self, event: Event, robot_id: str, one: str, other: str) -> None:
+        self.pending = getattr(self, "pending", [])
+        self.pending.append((event.ts, robot_id, one, other))
+
+    def settle(self) -> None:
+        """Call after the events of one decision."""
+        for _, robot_id, one, other in getattr(self, "pending", []):
+            if self.tasks[one]["status"] not in OVER and self.tasks[one].get("robotId") == robot_id:
+                self._say(f"{robot_id} has two tasks at once: {one} and {other}.")
+        self.pending = []
+
+    def _worksite(self, event: Event) -> None:
+        data = event.data
+        site, holder, before = data["worksiteId"], data.get("reservedBy"), self.holder[data["worksiteId"]]
+        if before is not None and holder is not None and holder != before:
+            was = self.tasks.get(before, {}).get("status", "open")
+            if before in self.tasks and was not in OVER and self.tasks[before].get("targetId") == site:
+                self._say(f"{site} went from {before} to {holder} without being released.")
+        self.holder[site] = holder
+        self.lies[site] = data.get("occupancyBefore", "unknown") if holder is not None else data["occupancy"]
+
+    def _picked(self, event: Event) -> None:
+        site, robot, task = event.data["worksiteId"], event.data["robotId"], event.data["taskId"]
+        if self.lies[site] != "filled":
+            self._say(f"{robot} picked from {site}, which was {self.lies[site]}.")
+        if self.holder[site] != task:
+            self._say(f"{task} picked from {site}, which was held by {self.holder[site]}.")
+        if robot in self.carried:
+            self._say(f"{robot} picked a second pallet while carrying that of {self.carried[robot]}.")
+        self.lies[site], self.holder[site] = "empty", None
+        self.carried[robot] = task
+
+    def _dropped(self, event: Event) -> None:
+        site, robot, task = event.data["worksiteId"], event.data["robotId"], event.data["taskId"]
+        if self.lies[site] == "filled":
+            self._say(f"{robot} dropped on {site}, which was filled.")
+        if self.holder[site] != task:
+            self._say(f"{task} dropped on {site}, which was held by {self.holder[site]}.")
+        if self.carried.pop(robot, None) != task:
+            self._say(f"{robot} dropped a pallet of {task} that it did not carry.")
+        self.lies[site], self.holder[site] = "filled", None
+
+    def _robot(self, event: Event) -> None:
+        robot, load = event.data["robotId"], event.data.get("loadState", "unknown")
+        if load == "empty" and event.data.get("loadStateSource") == "manual" and "taskId" not in event.data:
+            self.carried.pop(robot, None)
+        self.forks[robot] = load
+
+    def pallets(self) -> int:
+        """Pallets the log knows of: on the floor and on forks."""
+        return sum(1 for lies in self.lies.values() if lies == "filled") + len(self.carried)
+
+    def _say(self, says: str) -> None:
+        if says not in self.violations:
+            self.violations.append(says)

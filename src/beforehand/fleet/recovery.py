@@ -1,0 +1,25 @@
+"""After a restart: what was in the air meets what the robots say, before anything is ordered.
+
+An order that its robot shows running goes on; one that ended meanwhile has been booked by then. An order that no robot
+was ever seen to run is not sent again by itself: a person is asked. Errands are harmless and simply given up.
+"""
+
+from beforehand.fleet.board import Board, Fault
+from beforehand.fleet.rules import RUNNING, drop_errand
+
+
+def reconcile(board: Board) -> Board:
+    reported = {report.robot_id for report, _ in board.reports}
+    faulty = {fault.task_id for fault in board.faults}
+    for robot_id in sorted(reported):
+        robot = board.robot(robot_id)
+        running = board.seen(robot_id).report.task_status in RUNNING
+        if robot.errand is not None and robot.errand.state in ("sent", "running", "canceling") and not running:
+            robot = board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
+    for task in list(board.open_tasks()):
+        if task.robot_id in reported and task.command_state == "sent" and task.task_id not in faulty:
+            says = (
+                f"The system restarted just after it ordered the {task.step}; {task.robot_id} does not show the order."
+            )
+            board.faults.append(Fault(task.task_id, "task.in_doubt", says, "doubt"))
+    return board

@@ -1,0 +1,296 @@
+"""The state of one scene's fleet and how events change it.
+
+`evolve` is the only way state changes: the live state is the fold of the events of every tick, so a replay of the log
+gives the same. It changes the state it is given, in place, and returns it; `decide` never does. Apart stands `seen`,
+the last report of each robot: positions and battery are not logged, and a restart asks the robots for them anew.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from beforehand.fleet.routes import Routes
+from beforehand.fleet.streams import KINDS
+from beforehand.model.decision import Decision
+from beforehand.model.event import Event
+from beforehand.model.fleet import (
+    FleetScene,
+    Robot,
+    RobotSpec,
+    Stream,
+    Task,
+    Worksite,
+    WorksiteSpec,
+    from_wire,
+    wire_of,
+)
+from beforehand.model.robot import Telemetry
+
+ENDED = ("completed", "failed", "canceled")
+KEPT_ENDED = 1000
+"""How many ended tasks stay in the state; older ones are in the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why nothing new starts: a person stopped the fleet, or these tasks stand in error under `freeze`."""
+
+    person: bool = False
+    tasks: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.person or bool(self.tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last report of a robot and when it came in; `heard` is false until there was one."""
+
+    report: Telemetry
+    at_ms: int
+    heard: bool = True
+
+
+@dataclass(slots=True)
+class FleetState:
+    scene: FleetScene
+    routes: Routes
+    specs: dict[str, WorksiteSpec]
+    robot_specs: dict[str, RobotSpec]
+    params: dict[str, Any]
+    worksites: dict[str, Worksite]
+    robots: dict[str, Robot]
+    streams: dict[str, Stream]
+    tasks: dict[str, Task] = field(default_factory=dict)
+    open_tasks: dict[str, None] = field(default_factory=dict)
+    """Ids of the tasks that have not ended, oldest first."""
+    decisions: dict[str, Decision] = field(default_factory=dict)
+    hold: Hold = Hold()
+    tasks_made: int = 0
+    decisions_made: int = 0
+    completed: int = 0
+    failed: int = 0
+    canceled: int = 0
+    seen: dict[str, Seen] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        return f"fleet:{self.scene.name}"
+
+
+def initial(scene: FleetScene) -> FleetState:
+    """The fleet as the scene file has it, before anything happened."""
+    params = {}
+    for stream in scene.streams:
+        params[stream.stream_id] = KINDS[stream.kind].params.model_validate(dict(stream.params))
+    return FleetState(
+        scene=scene,
+        routes=Routes(scene),
+        specs={site.worksite_id: site for site in scene.worksites},
+        robot_specs={robot.robot_id: robot for robot in scene.robots},
+        params=params,
+        worksites={site.worksite_id: _worksite(site) for site in scene.worksites},
+        robots={robot.robot_id: _robot(robot) for robot in scene.robots},
+        streams={
+            stream.stream_id: Stream(
+                stream.stream_id,
+                stream.kind,
+                stream.enabled,
+                stream.priority,
+                stream.quota,
+                params=dict(stream.params),
+                meta=dict(stream.meta),
+            )
+            for stream in scene.streams
+        },
+        seen={robot.robot_id: _unseen(robot.robot_id, robot.node_id, robot.battery) for robot in scene.robots},
+    )
+
+
+def _worksite(site: WorksiteSpec) -> Worksite:
+    return Worksite(
+        site.worksite_id,
+        site.worksite_type,
+        site.entry_node_id,
+        site.action_node_id,
+        site.group_id,
+        site.initial_occupancy,
+    )
+
+
+def _robot(robot: RobotSpec) -> Robot:
+    source, sure = ("manual", "low") if robot.load_state != "unknown" else ("unknown", "low")
+    return Robot(
+        robot.robot_id,
+        load_state=robot.load_state,
+        load_state_source=source,  # type: ignore[arg-type]
+        load_state_confidence=sure,  # type: ignore[arg-type]
+    )
+
+
+def _unseen(robot_id: str, node_id: str | None, battery: float | None) -> Seen:
+    return Seen(Telemetry(robot_id, 0, -1, boot=-1, node_id=node_id, battery=battery), -1, heard=False)
+
+
+# Folding events
+
+
+def evolve(state: FleetState, event: Event) -> FleetState:
+    """The state after the event; the given one is changed in place. Kinds that are not the fleet's are passed over."""
+    folded = FOLDS.get(event.kind)
+    if folded is not None:
+        folded(state, event)
+    return state
+
+
+def _task_created(state: FleetState, event: Event) -> None:
+    task = from_wire(Task, event.data)
+    state.tasks[task.task_id] = task
+    state.open_tasks[task.task_id] = None
+    state.tasks_made += 1
+    if task.stream_id is not None:
+        state.streams[task.stream_id] = after_created(
+            state.streams[task.stream_id], task, event.ts, state.scene.settings.quota_window_s
+        )
+
+
+def after_created(stream: Stream, task: Task, ts: int, window_s: float) -> Stream:
+    """The stream's cursor and counts once it has started this task."""
+    anew = ts - stream.window_start_ts_ms >= window_s * 1000 or stream.tasks_created == 0
+    return replace(
+        stream,
+        cursor=task.target_id,
+        tasks_created=stream.tasks_created + 1,
+        last_task_ts_ms=ts,
+        window_start_ts_ms=ts if anew else stream.window_start_ts_ms,
+        window_count=1 if anew else stream.window_count + 1,
+    )
+
+
+def _task_updated(state: FleetState, event: Event) -> None:
+    task = from_wire(Task, event.data)
+    before = state.tasks.get(task.task_id)
+    state.tasks[task.task_id] = task
+    if task.status not in ENDED or (before is not None and before.status in ENDED):
+        return
+    state.open_tasks.pop(task.task_id, None)
+    setattr(state, task.status, getattr(state, task.status) + 1)
+    if task.status == "completed" and task.stream_id is not None:
+        stream = state.streams[task.stream_id]
+        state.streams[task.stream_id] = replace(stream, tasks_completed=stream.tasks_completed + 1)
+    _forget_oldest(state)
+
+
+def _forget_oldest(state: FleetState) -> None:
+    if len(state.tasks) - len(state.open_tasks) > KEPT_ENDED:
+        for task_id in state.tasks:
+            if task_id not in state.open_tasks:
+                del state.tasks[task_id]
+                return
+
+
+def _worksite_updated(state: FleetState, event: Event) -> None:
+    site = from_wire(Worksite, event.data)
+    state.worksites[site.worksite_id] = site
+
+
+def _robot_updated(state: FleetState, event: Event) -> None:
+    robot = from_wire(Robot, event.data)
+    state.robots[robot.robot_id] = robot
+    seen = state.seen.get(robot.robot_id)
+    if seen is None or not seen.heard:
+        state.seen[robot.robot_id] = _unseen(robot.robot_id, event.data.get("nodeId"), event.data.get("battery"))
+
+
+def _pallet_moved(state: FleetState, event: Event) -> None:
+    """The one event in which a pallet changes place: worksite and fork together."""
+    data = event.data
+    site, robot = state.worksites[data["worksiteId"]], state.robots[data["robotId"]]
+    state.worksites[site.worksite_id] = replace(
+        site, occupancy=data["occupancy"], reserved_by=None, occupancy_before=None, since_ts_ms=event.ts
+    )
+    state.robots[robot.robot_id] = replace(robot, load_state=data["loadState"])
+
+
+def _stream_updated(state: FleetState, event: Event) -> None:
+    stream = state.streams[event.data["streamId"]]
+    state.streams[stream.stream_id] = replace(stream, enabled=event.data["enabled"])
+
+
+def _hold_changed(state: FleetState, event: Event) -> None:
+    state.hold = Hold(event.data["person"], tuple(event.data["tasks"]))
+
+
+def _decision_opened(state: FleetState, event: Event) -> None:
+    state.decisions_made += 1
+    state.decisions[event.data["id"]] = Decision.model_validate(dict(event.data))
+
+
+def _decision_closed(state: FleetState, event: Event) -> None:
+    state.decisions.pop(event.data["id"], None)
+
+
+FOLDS: Mapping[str, Callable[[FleetState, Event], None]] = {
+    "taskCreated": _task_created,
+    "taskUpdated": _task_updated,
+    "worksiteUpdated": _worksite_updated,
+    "robotUpdated": _robot_updated,
+    "palletPicked": _pallet_moved,
+    "palletDropped": _pallet_moved,
+    "streamUpdated": _stream_updated,
+    "fleetHeld": _hold_changed,
+    "fleetCleared": _hold_changed,
+    "decisionOpened": _decision_opened,
+    "decisionAnswered": _decision_closed,
+    "decisionWithdrawn": _decision_closed,
+}
+
+
+# On the wire
+
+
+def robot_wire(robot: Robot, seen: Seen) -> dict[str, Any]:
+    """A robot as the API and events show it: what is decided about it and where it was last seen."""
+    shown = wire_of(robot)
+    report = seen.report
+    if report.node_id is not None:
+        shown["nodeId"] = report.node_id
+    if report.battery is not None:
+        shown["battery"] = round(report.battery, 4)
+    shown["lastSeenTsMs"] = max(0, seen.at_ms)
+    return shown
+
+
+def snapshot(state: FleetState) -> dict[str, Any]:
+    """Everything the events have built, as JSON-ready data; what was last seen is not part of it."""
+    return {
+        "scene": state.scene.name,
+        "worksites": [wire_of(site) for site in state.worksites.values()],
+        "robots": [wire_of(robot) for robot in state.robots.values()],
+        "streams": [wire_of(stream) for stream in state.streams.values()],
+        "tasks": [wire_of(task) for task in state.tasks.values()],
+        "openTasks": list(state.open_tasks),
+        "decisions": [decision.wire() for decision in state.decisions.values()],
+        "hold": {"person": state.hold.person, "tasks": list(state.hold.tasks)},
+        "counts": [state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled],
+    }
+
+
+def restore(scene: FleetScene, data: Mapping[str, Any]) -> FleetState:
+    """The state that `snapshot` wrote, for the same scene."""
+    state = initial(scene)
+    state.worksites = {site["worksiteId"]: from_wire(Worksite, site) for site in data["worksites"]}
+    state.robots = {robot["robotId"]: from_wire(Robot, robot) for robot in data["robots"]}
+    state.streams = {stream["streamId"]: from_wire(Stream, stream) for stream in data["streams"]}
+    state.tasks = {task["taskId"]: from_wire(Task, task) for task in data["tasks"]}
+    state.open_tasks = dict.fromkeys(data["openTasks"])
+    state.decisions = {one["id"]: Decision.model_validate(one) for one in data["decisions"]}
+    state.hold = Hold(data["hold"]["person"], tuple(data["hold"]["tasks"]))
+    counts = data["counts"]
+    state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled = counts
+    return state
+
+
+def snapshot_text(state: FleetState) -> str:
+    return json.dumps(snapshot(state), sort_keys=True, separators=(",", ":"))
