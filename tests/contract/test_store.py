@@ -316,7 +316,7 @@ def nested(levels: int) -> Any:
         (happened(x={"y": [1, math.nan]}), "data.x.y[1]: the number nan is not finite"),
         (happened(x=math.inf), "data.x: the number inf"),
         (happened(x="\ud800"), "data.x: it holds half a character"),
-        (happened(**{"\ud800": 1}), "half a character"),
+        (Event("a", {}, {"\ud800": 1}, 0), "half a character"),
         (happened(about={"runId": "\udfff"}), "about.runId: it holds half a character"),
         (happened("\ud800"), "half a character"),
         (happened(owner="run:\ud800"), "owner: it holds half"),

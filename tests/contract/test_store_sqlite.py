@@ -25,7 +25,7 @@ def project(event: Event) -> Iterable[Row]:
     yield Row("thing", event.kind, event.data, event.owner)
 
 
-async def opened(path: Path, **how: Any) -> SqliteStore:
+async def opened(path: Path | str, **how: Any) -> SqliteStore:
     return await SqliteStore.open(path, **{"project": project, "now_ms": lambda: NOON, **how})
 
 
@@ -313,7 +313,7 @@ async def work_of_opening(path: Path) -> int:
     connect = sqlite3.connect
 
     def counted(*how: Any, **more: Any) -> sqlite3.Connection:
-        connection = connect(*how, **more)
+        connection: sqlite3.Connection = connect(*how, **more)
         connection.set_progress_handler(count, 100)
         return connection
 

@@ -7,6 +7,7 @@ sentence and costs nobody else their commit. A line lacks only its number, which
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ _MOST_PROBLEMS = 20
 _MOST_LEVELS = 250
 _HALF = "it holds half a character (a lone surrogate)"
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
+
+# The events of one decision, and of many at once, share their millisecond.
+_iso = lru_cache(256)(iso)
 
 
 class Change(NamedTuple):
@@ -116,7 +120,7 @@ def decoded(seq: int, ts: int, owner: str, line: bytes, upcast: Upcast | None = 
 
 def _head(event: Event, what: str) -> dict[str, Any]:
     try:
-        head: dict[str, Any] = {"ts": iso(event.ts), "kind": event.kind}
+        head: dict[str, Any] = {"ts": _iso(event.ts), "kind": event.kind}
     except (ValueError, OverflowError, OSError) as problem:
         raise _refusal(what, [_problem("ts", f"{event.ts} is no time between the years 1 and 9999")]) from problem
     if event.scene is not None:
