@@ -8,11 +8,13 @@ whatever its address.
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """The addresses of a host, as text."""
 
+_NOT_FOR_PAGES = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"))
+"""Protocol assignments and the old 6to4 relays, which Python counts as global in part."""
 _NAT64 = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 
 
@@ -50,6 +52,7 @@ def _is_open(address: IPv4Address | IPv6Address) -> bool:
         or address.is_reserved
         or address.is_unspecified
         or (isinstance(address, IPv6Address) and address.is_site_local)
+        or any(address in network for network in _NOT_FOR_PAGES)
     )
     return address.is_global and not closed
 

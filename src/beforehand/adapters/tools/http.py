@@ -7,6 +7,7 @@ used, since they would connect in our place.
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_HOST = re.compile(r"[A-Za-z0-9_.-]{1,253}|[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9_.-]+)?")
+"""A name, or an IPv6 address; anything else is not sent to the resolver."""
 
 
 class HttpGet(Tool):
@@ -164,7 +167,7 @@ def _read_url(url: object) -> "httpx2.URL":
         read = httpx2.URL(url)
     except (httpx2.InvalidURL, ValueError, TypeError) as error:
         raise _fault(f"{_short(url)!r} is not a web address: {error}.", "bad_url") from None
-    if read.scheme not in ("http", "https") or not read.host:
+    if read.scheme not in ("http", "https") or not _HOST.fullmatch(read.raw_host.decode("ascii", "replace")):
         raise _fault(f"{_short(url)!r} is not an http:// or https:// address with a host.", "bad_url")
     return read
 
