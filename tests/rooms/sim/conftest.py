@@ -109,3 +109,8 @@ def drive() -> Callable[..., Drive]:
         return Drive(yard(**scene), faults, settings)
 
     return start
+
+
+@pytest.fixture
+def yard_scene() -> FleetScene:
+    return yard()

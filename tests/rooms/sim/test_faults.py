@@ -48,5 +48,8 @@ def test_any_document_gets_sentences(document):
 
 
 def test_a_robot_the_scene_does_not_have_is_refused(drive):
+    unknown = {"atS": 1, "robotId": "RX", "fault": "offline"}
     with pytest.raises(BadInputError, match="RX"):
-        drive([{"atS": 1, "robotId": "RX", "fault": "offline"}])
+        drive([unknown])
+    with pytest.raises(BadInputError, match="RX"):
+        drive().sim.inject(read_faults([unknown])[0], 0)

@@ -85,7 +85,9 @@ def test_no_pallet_is_lost_or_doubled(script):
     sim = SimFleet(ring())
     play(sim, script)
     places = list(sim.pallets().values())
-    assert list(sim.pallets()) == ["pallet-1", "pallet-2"]
+    kept = sim.snapshot()["pallets"]
+    held = [pallet for pallet in [*kept["standing"].values(), *kept["carried"].values()] if pallet]
+    assert sorted(held) == list(sim.pallets()) == ["pallet-1", "pallet-2"]
     assert len(set(places)) == 2
 
 
@@ -168,6 +170,8 @@ def test_time_begins_with_the_first_call_and_never_goes_back():
     sim.command(GoTarget("k", "R1", {"id": "B"}), start_ms + 1000)
     assert {item.ts for item in sim.advance(start_ms + 2000)} >= {start_ms + 1050, start_ms + 2000}
     assert sim.advance(start_ms) == []
+    sim.command(CancelTarget("l", "R1"), start_ms)
+    assert {item.ts for item in sim.advance(start_ms + 2100) if isinstance(item, Ack)} == {start_ms + 2050}
     assert sim.next_ms() > start_ms + 2000
 
 

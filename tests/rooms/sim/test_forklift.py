@@ -300,8 +300,33 @@ def test_a_battery_runs_down_by_metres_and_seconds_and_charges_on_a_charger(driv
     yard.to(3000)
     assert yard.last().battery == 1.0
     yard.go("A")
+    yard.to(3003)
+    assert (yard.last().charging, yard.last().task_status) == (False, 2)
     yard.to(3100)
     assert not yard.last().charging
+
+
+def test_a_pause_on_the_way_does_not_cost_its_metres_twice(drive):
+    def left(*, pauses: int) -> float:
+        yard = drive(chargers=True, battery=0.5)
+        yard.go("C")
+        for number in range(pauses):
+            yard.to(5 + number)
+            yard.tell(PauseRobot)
+            yard.tell(ResumeRobot)
+        yard.to(200)
+        return yard.last().battery
+
+    assert left(pauses=3) == left(pauses=0)
+
+
+def test_a_place_that_was_picked_from_is_empty_for_the_next(drive):
+    yard = drive(robots=2, nodeId="P1")
+    yard.go("P1", robot="R1", **LOAD)
+    yard.to(30)
+    yard.go("P1", robot="R2", **LOAD)
+    yard.to(60)
+    assert (yard.last("R1").task_status, yard.last("R2").task_status) == (4, 5)
 
 
 def test_a_robot_whose_battery_ends_on_the_way_stops_there_and_fails(drive):

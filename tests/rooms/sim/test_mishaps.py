@@ -32,6 +32,14 @@ def test_a_command_to_an_offline_robot_is_lost(drive):
     assert set(yard.statuses()) == {0}
 
 
+def test_an_answer_under_way_is_lost_when_the_robot_goes_offline(drive):
+    yard = drive(fault("offline", at_s=0.02, forS=10))
+    yard.go("B")
+    yard.to(30)
+    assert yard.acks() == []
+    assert yard.last().task_status == 4
+
+
 def test_offline_without_an_end_lasts(drive):
     yard = drive(fault("offline"))
     yard.to(1000)

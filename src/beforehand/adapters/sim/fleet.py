@@ -45,7 +45,7 @@ class SimFleet:
         self._pallets = Pallets(scene)
         self._bodies = {spec.robot_id: Body.of(spec, 0) for spec in scene.robots}
         self._faults = list(faults)
-        self._check_faults()
+        self._check_faults(self._faults)
         chargers = frozenset(site.node_id for site in scene.worksites if site.worksite_type == "charger")
         costs = scene.settings if chargers else None
         self._yard = forklift.Yard(Roads(scene), self._pallets, self.settings, costs, chargers, self._later)
@@ -111,9 +111,9 @@ class SimFleet:
 
     def inject(self, fault: FaultSpec, now_ms: int) -> None:
         """Let a fault happen `at_s` seconds from now."""
+        self._check_faults([fault])
         now_ms = self._play(now_ms)
-        if fault.robot_id in self._bodies:
-            self._later(now_ms + round(1000 * fault.at_s), self._bodies[fault.robot_id], "strike", fault.wire())
+        self._put(now_ms + round(1000 * fault.at_s), fault.robot_id, "strike", fault.wire())
 
     # -- what is really there
 
@@ -164,8 +164,8 @@ class SimFleet:
         self._pallets.restore(data["pallets"], self._bodies)
         self._now_ms, self._count = data["nowMs"], data["count"]
         known = {"", *self._bodies}
+        # It was kept in order, and a sorted list is a heap.
         self._queue = [(t, n, who, what, arg) for t, n, who, what, arg in data["queue"] if who in known]
-        heapq.heapify(self._queue)
         kinds = {"Telemetry": Telemetry, "Ack": Ack}
         self._out = [kinds[item["is"]](**{k: v for k, v in item.items() if k != "is"}) for item in data["out"]]
 
@@ -328,10 +328,10 @@ class SimFleet:
         heading = round(body.leg.heading_to, 3)
         return Position(round(x + (to_x - x) * share, 3), round(y + (to_y - y) * share, 3), heading)
 
-    def _check_faults(self) -> None:
-        unknown = sorted({fault.robot_id for fault in self._faults} - set(self._bodies))
+    def _check_faults(self, faults: Sequence[FaultSpec]) -> None:
+        unknown = sorted({fault.robot_id for fault in faults} - set(self._bodies))
         if unknown:
             raise BadInputError(
-                f"The fault script names robots that the scene {self._scene_name} does not have: {name_list(unknown)}.",
+                f"Faults are named for robots that the scene {self._scene_name} does not have: {name_list(unknown)}.",
                 hint=f"Its robots are: {name_list(nearest_names(unknown[0], self._bodies))}.",
             )

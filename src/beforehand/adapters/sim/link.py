@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
+from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.fleet import SimFleet
+from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
 
@@ -50,12 +52,27 @@ class SimLink:
     async def read(self, robot_id: str) -> Telemetry | None:
         return self.fleet.read(robot_id, self._clock.now_ms())
 
+    def set_occupancy(self, worksite_id: str, occupancy: Occupancy) -> None:
+        """A person brought a pallet or took one away: what they tell the fleet is true in the simulated hall too."""
+        self.fleet.set_occupancy(worksite_id, occupancy)
+        self._changed = True
+
+    def set_load(self, robot_id: str, loaded: bool) -> None:
+        """A person put a pallet on a fork or took it off."""
+        self.fleet.set_load(robot_id, loaded)
+        self._changed = True
+
+    def inject(self, fault: FaultSpec) -> None:
+        """Let a fault happen, `at_s` seconds from now."""
+        self.fleet.inject(fault, self._clock.now_ms())
+        self._changed = True
+
     async def close(self) -> None:
         self._open = False
         self.keep()
 
     def keep(self) -> None:
-        """Hand the state of the robots to whoever keeps it; for changes that were not made by a command."""
+        """Hand the state of the robots to whoever keeps it; done soon after every change, and on closing."""
         self._changed = False
         if self._keep is not None:
             self._keep(self.fleet.snapshot())
