@@ -10,10 +10,14 @@ from typing import Any
 from beforehand.engine.catalog import Catalog
 from beforehand.engine.inputs import RunCommand
 from beforehand.engine.state import RunState, StepState
+from beforehand.model.base import Word
 from beforehand.model.decision import Decision, DecisionKind
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import RunStatus, StepStatus
 from beforehand.model.reason import Reason
+
+_WHILE_LIVE = ("paused", "cancelling")
+"""What a run's head says only until the run has ended."""
 
 
 class Board:
@@ -96,12 +100,12 @@ class Board:
             covers=covers,
             opened_at=iso(self.ts),
         )
-        self.emit("decisionOpened", decision.wire(), stepId=state.step.id, decisionId=decision.id)
+        self.emit("decisionOpened", document(decision), stepId=state.step.id, decisionId=decision.id)
 
     def withdraw_decision(self, decision_id: str, why: str) -> None:
         decision = self.run.decisions.get(decision_id)
         if decision is not None:
-            data = decision.wire() | {"status": "withdrawn", "why": why}
+            data = document(decision) | {"status": "withdrawn", "why": why}
             self.emit("decisionWithdrawn", data, decisionId=decision_id, **_step_of(decision))
 
     # -- the run -------------------------------------------------------------------------------------------------
@@ -117,7 +121,13 @@ class Board:
             "finishedAt": iso(self.ts),
             "durationMs": max(0, self.ts - self.run.started_at),
         }
-        self.emit("runFinished", head)
+        self.emit("runFinished", {name: value for name, value in head.items() if name not in _WHILE_LIVE})
+
+
+def document(word: Word) -> dict[str, Any]:
+    """A word as an event holds it. Its contents are taken over as they are: a preview puts unknown values there."""
+    shown = word.model_dump(mode="python", by_alias=True, exclude_none=True)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in shown.items()}
 
 
 def _step_of(decision: Decision) -> dict[str, Any]:

@@ -16,8 +16,11 @@ _PLAIN_TYPES: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "boolean": (bool,),
 }
+_PLAIN_OBJECT = frozenset({"type", "properties", "required", "additionalProperties", "title", "description", "$schema"})
 _PLAIN_KEYS = frozenset({"type", "description", "title", "default", "examples"})
 _MAX_COMPLAINTS = 20
+_ABOUT_NAMES = ("required", "additionalProperties")
+"""Complaints about which arguments there are, which no value that a reference may get can mend."""
 
 
 class Catalog:
@@ -41,36 +44,37 @@ class Catalog:
         schema = self._specs[tool].input_schema
         if _fits_plainly(schema, args):
             return []
-        found: list[tuple[str, str]] = []
-        for error in self._validator(tool, schema).iter_errors(dict(args)):
-            if (
-                not filled_in
-                and error.validator not in ("required", "additionalProperties")
-                and holds_reference(error.instance)
-            ):
-                continue
-            found.append((_path(error.absolute_path), _sentence(error)))
-            if len(found) >= _MAX_COMPLAINTS:
-                break
+        found: set[tuple[str, str]] = set()
+        try:
+            for error in self._validator(tool, schema).iter_errors(dict(args)):
+                if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
+                    found.add((_path(error.absolute_path), _sentence(error)))
+                if len(found) >= _MAX_COMPLAINTS:
+                    break
+        except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
+            return sorted(found)
         return sorted(found)
 
     def _validator(self, tool: str, schema: Mapping[str, Any]) -> Any:
         if tool not in self._validators:
             from jsonschema.validators import validator_for
+            from referencing.jsonschema import EMPTY_REGISTRY  # else a `$ref` might be fetched from anywhere
 
-            self._validators[tool] = validator_for(schema)(schema)
+            self._validators[tool] = validator_for(schema)(schema, registry=EMPTY_REGISTRY)
         return self._validators[tool]
 
 
 def _fits_plainly(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
     """A quick yes for flat objects of plain types, which most calls are; anything else is for the real validator."""
+    if not _PLAIN_OBJECT.issuperset(schema):
+        return False
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in args:
             return False
     for name, value in args.items():
         rule = properties.get(name)
-        if rule is None or not _PLAIN_KEYS.issuperset(rule):
+        if not isinstance(rule, Mapping) or not _PLAIN_KEYS.issuperset(rule):
             return False
         kinds = _PLAIN_TYPES.get(rule["type"]) if isinstance(rule.get("type"), str) else None
         if kinds is None or type(value) not in kinds:

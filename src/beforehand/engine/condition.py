@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from beforehand.engine.references import MissingPartError, Reference, parse_reference
@@ -19,7 +20,7 @@ Term = Callable[[LookUp], Any]
 
 _TOKEN = re.compile(
     r"""\s*(?:
-      (?P<ref>\$\{[^}]*\}|\$\w[\w-]*(?:\.\w[\w-]*|\[\d+\])*)
+      (?P<ref>\$\{[^}]*\}|\$\w[\w-]*(?:\.\w[\w-]*|\[\d{1,9}\])*)
     | (?P<num>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
     | (?P<str>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
     | (?P<op>==|!=|<=|>=|<|>|\(|\))
@@ -66,6 +67,7 @@ class Condition:
             return True
 
 
+@lru_cache(maxsize=4096)
 def parse_condition(text: str) -> Condition:
     """Read a `when`; ConditionError when it is not one."""
     reader = _Reader(text)
@@ -100,7 +102,7 @@ class _Reader:
         self.at = match.end()
 
     def takes(self, kind: str, text: str) -> bool:
-        if self.kind == kind and self.text == text:
+        if self.kind == kind and self.text.lower() == text:
             self.advance()
             return True
         return False

@@ -10,7 +10,7 @@ from typing import Any
 
 from beforehand.engine.board import Board
 from beforehand.engine.catalog import Catalog
-from beforehand.engine.ending import ended, put_in_doubt, settle_parent, settle_run, stop_step
+from beforehand.engine.ending import cancel_step, ended, put_in_doubt, settle_parent, settle_run, stop_step
 from beforehand.engine.inputs import (
     Adopted,
     Answered,
@@ -64,7 +64,7 @@ def _begin(board: Board, given: Begin) -> None:
 def _take_up(board: Board, given: TakeUp) -> None:
     """After a restart: pure and idempotent steps run again under the same key, physical ones are asked about."""
     run = board.run
-    run.in_air.clear()
+    run.land(*tuple(run.in_air))
     for state in list(run.steps.values()):
         if state.status is StepStatus.RUNNING and not state.children:
             _take_up_step(board, state)
@@ -90,7 +90,7 @@ def _take_up_step(board: Board, state: StepState) -> None:
         else:
             start(board, state, args, again=True)
     elif spec.can_probe:
-        board.run.in_air.add(state.step.id)
+        board.run.take_off(state.step.id)
         key = board.run.key_of(state.step.id, state.attempt)
         board.commands.append(ProbeStep(key, state.step.id, state.attempt, state.step.tool, args))
     else:
@@ -100,7 +100,7 @@ def _take_up_step(board: Board, state: StepState) -> None:
 
 def _probed(board: Board, given: StepProbed) -> None:
     run = board.run
-    run.in_air.discard(given.step_id)
+    run.land(given.step_id)
     state = run.steps.get(given.step_id)
     if state is None or state.status is not StepStatus.RUNNING or state.attempt != given.attempt:
         return
@@ -109,12 +109,22 @@ def _probed(board: Board, given: StepProbed) -> None:
         board.end_step(state, StepStatus.COMPLETED, value=answer.value)
         settle_parent(board, state)
     elif answer.state == "not_begun":
-        board.update_step(state, StepStatus.PENDING)
+        _never_happened(board, state)
     elif answer.state == "running":
-        run.in_air.add(given.step_id)
+        run.take_off(given.step_id)
         board.commands.append(SetTimer(f"probe:{given.step_id}:{given.attempt}", board.ts + PROBE_AGAIN_MS))
     else:
         put_in_doubt(board, state, answer.says or "The machine could not say whether it happened.")
+
+
+def _never_happened(board: Board, state: StepState) -> None:
+    """Started as far as the log knows, and not as far as the machine does: it may start, if it still should."""
+    if state.stopping in ("cancel", "skip"):
+        ended(board, StepEnded(board.ts, state.step.id, state.attempt, ok=False, untouched=True, stopped=True))
+    elif board.run.cancelling or board.run.stopped_by:
+        cancel_step(board, state)
+    else:
+        board.update_step(state, StepStatus.PENDING)
 
 
 def _timer_fired(board: Board, given: TimerFired) -> None:

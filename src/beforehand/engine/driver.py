@@ -6,12 +6,11 @@ nothing itself. When it is stopped in the middle, the log says what was in the a
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import structlog
-from pydantic_core import PydanticSerializationError, to_json
 
 from beforehand.engine.catalog import Catalog
 from beforehand.engine.decide import decide
@@ -27,8 +26,10 @@ from beforehand.engine.inputs import (
     StepProbed,
     StopStep,
     TimerFired,
+    timeout_key,
 )
 from beforehand.engine.state import RunState
+from beforehand.engine.values import json_value, own_copy, writable
 from beforehand.model.errors import BeforehandError, Fault, UnavailableError
 from beforehand.model.event import Event, Verdict, iso
 from beforehand.ports.clock import Clock
@@ -39,9 +40,10 @@ log = structlog.get_logger("beforehand.engine")
 
 STOP_GRACE_MS = 10_000
 """How long a tool may take to end after it was told to stop."""
-MAX_VALUE_BYTES = 16 * 1024 * 1024
 MAX_LOG_LINES = 200
 STORE_RETRY_MS = 1000
+
+Reply = asyncio.Future[Verdict[RunCommand]]
 
 
 class ToolSource(Protocol):
@@ -68,11 +70,12 @@ class RunDriver:
     def __init__(self, run: RunState, around: Surroundings) -> None:
         self.run = run
         self._around = around
-        self._inbox: deque[tuple[RunInput, asyncio.Future[Verdict[RunCommand]] | None]] = deque()
+        self._inbox: deque[tuple[RunInput, Reply | None]] = deque()
         self._wake = asyncio.Event()
-        self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._calls: dict[tuple[str, int], asyncio.Task[StepEnded]] = {}
+        self._timers: dict[str, asyncio.Task[None]] = {}
         self._others: set[asyncio.Task[None]] = set()
-        self._closing = False
+        self._closed = False
 
     # -- from outside --------------------------------------------------------------------------------------------
 
@@ -82,10 +85,10 @@ class RunDriver:
         self._wake.set()
 
     async def ask(self, given: RunInput) -> Verdict[RunCommand]:
-        """Hand in an input and wait until what follows from it is durable; DriverEndedError when it came too late."""
-        if self._closing:
-            raise DriverEndedError
-        reply: asyncio.Future[Verdict[RunCommand]] = asyncio.get_running_loop().create_future()
+        """Hand in an input and wait until what follows from it is durable."""
+        if self._closed:
+            raise _gone(self.run)
+        reply: Reply = asyncio.get_running_loop().create_future()
         self._inbox.append((given, reply))
         self._wake.set()
         return await reply
@@ -93,21 +96,33 @@ class RunDriver:
     async def drive(self) -> None:
         """Work until the run has ended and nothing is under way any more."""
         try:
-            while not (self.run.status.is_final and not self._inbox and not self._calls):
-                await self._wake.wait()
-                self._wake.clear()
-                await self._decide_all()
+            while True:
+                while not (self.run.status.is_final and not self._inbox and not self._calls):
+                    await self._wake.wait()
+                    self._wake.clear()
+                    await self._decide_all()
+                await self._stop_all()
+                if not self._inbox:  # a word that came in meanwhile may have opened the run again
+                    return
         finally:
-            await self._close()
+            self._closed = True
+            self._answer_nobody()
+            await self._stop_all()
 
-    async def _close(self) -> None:
-        self._closing = True
-        for task in (*self._calls.values(), *self._others):
+    async def _stop_all(self) -> None:
+        """End what is under way beside the decisions. A tool that does not listen is left behind after a while."""
+        tasks = [*self._calls.values(), *self._timers.values(), *self._others]
+        self._calls.clear()  # whatever they come to now, the log knows only that they had begun
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._calls.values(), *self._others, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_GRACE_MS / 1000)
+
+    def _answer_nobody(self) -> None:
         for _, reply in self._inbox:
             if reply is not None and not reply.done():
-                reply.set_exception(DriverEndedError())
+                reply.set_exception(_gone(self.run))
+        self._inbox.clear()
 
     # -- deciding ------------------------------------------------------------------------------------------------
 
@@ -115,16 +130,21 @@ class RunDriver:
         """Everything that has come in so far: decided one by one, made durable together, then carried out."""
         events: list[Event] = []
         commands: list[RunCommand] = []
-        replies: list[tuple[asyncio.Future[Verdict[RunCommand]], Verdict[RunCommand]]] = []
-        while self._inbox:
-            given, reply = self._inbox.popleft()
-            verdict = decide(self.run, given, self._around.catalog)
-            events += verdict.events
-            commands += verdict.commands
-            if reply is not None:
-                replies.append((reply, verdict))
-        if events:
-            await self._append(events)
+        replies: list[tuple[Reply, Verdict[RunCommand]]] = []
+        taken = self._inbox
+        self._inbox = deque()
+        try:
+            for given, reply in taken:
+                verdict = decide(self.run, given, self._around.catalog)
+                events += verdict.events
+                commands += verdict.commands
+                if reply is not None:
+                    replies.append((reply, verdict))
+            if events:
+                await self._append(events)
+        except BaseException:
+            self._inbox.extendleft(reversed(taken))  # nobody is left waiting for an answer
+            raise
         for command in commands:
             self._carry_out(command)
         for reply, verdict in replies:
@@ -147,17 +167,17 @@ class RunDriver:
     def _carry_out(self, command: RunCommand) -> None:
         match command:
             case StartStep():
-                self._calls[command.step_id, command.attempt] = asyncio.create_task(self._call(command))
+                self._start(command)
             case StopStep():
                 self._stop(command)
             case SetTimer():
-                self._beside(self._wait(command))
+                self._set_timer(command)
             case JudgeStep():
                 self._beside(self._judge(command))
             case ProbeStep():
                 self._beside(self._probe(command))
 
-    def _beside(self, work: Any) -> None:
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._others.add(task)
         task.add_done_callback(self._others.discard)
@@ -167,7 +187,7 @@ class RunDriver:
 
         def note(line: str) -> None:
             if len(lines) < MAX_LOG_LINES:
-                lines.append({"ts": iso(clock.now_ms()), "line": str(line)[:2000]})
+                lines.append({"ts": iso(clock.now_ms()), "line": writable(str(line)[:2000])})
 
         return ToolContext(
             key=key,
@@ -177,15 +197,31 @@ class RunDriver:
             log=note,
         )
 
-    async def _call(self, command: StartStep) -> None:
+    def _start(self, command: StartStep) -> None:
+        name = (command.step_id, command.attempt)
+        task = asyncio.create_task(self._call(command))
+        self._calls[name] = task
+        task.add_done_callback(lambda done: self._called(name, done))
+
+    def _called(self, name: tuple[str, int], done: "asyncio.Task[StepEnded]") -> None:
+        """A call is over; unless it was left behind, how it ended is decided upon."""
+        if self._calls.pop(name, None) is None:
+            return
+        timer = self._timers.pop(timeout_key(*name), None)
+        if timer is not None:
+            timer.cancel()
+        if done.cancelled():  # it was stopped before it began
+            self.put(self._stopped(*name))
+        else:
+            self.put(done.result())
+
+    async def _call(self, command: StartStep) -> StepEnded:
+        """One call of a tool, whatever comes of it."""
         lines: list[dict[str, Any]] = []
         ended = await self._outcome(command, lines)
-        self._calls.pop((command.step_id, command.attempt), None)
-        if ended is not None:
-            self.put(replace(ended, logs=tuple(lines)) if lines else ended)
+        return replace(ended, logs=tuple(lines)) if lines else ended
 
-    async def _outcome(self, command: StartStep, lines: list[dict[str, Any]]) -> StepEnded | None:
-        """How one call of a tool came out; None when the driver itself is going away."""
+    async def _outcome(self, command: StartStep, lines: list[dict[str, Any]]) -> StepEnded:
         clock = self._around.clock
 
         def ended(ok: bool, **more: Any) -> StepEnded:
@@ -193,42 +229,56 @@ class RunDriver:
 
         try:
             tool = self._around.tools.get(command.tool)
-            value = await tool.run(command.args, self._context(command.key, command.step_id, lines))
-            return ended(True, value=_json_value(value, command.tool))
+            args = own_copy(command.args)
+            value = await tool.run(args, self._context(command.key, command.step_id, lines))
+            return ended(True, value=json_value(value, command.tool))
         except Fault as fault:
-            return ended(False, error=fault.says, transient=fault.transient, untouched=fault.untouched)
+            return ended(False, error=writable(fault.says), transient=fault.transient, untouched=fault.untouched)
         except BeforehandError as error:
-            return ended(False, error=error.says)
+            return ended(False, error=writable(error.says))
         except asyncio.CancelledError:
-            return None if self._closing else ended(False, error="It was stopped.", stopped=True)
+            return self._stopped(command.step_id, command.attempt)
         except Exception as error:  # a tool's bug is that step's failure, not ours
             log.exception("a tool broke", tool=command.tool, step=command.step_id, run=self.run.run_id)
-            return ended(False, error=f"The tool {command.tool} broke: {type(error).__name__}: {error}")
+            return ended(False, error=writable(f"The tool {command.tool} broke: {type(error).__name__}: {error}"))
+
+    def _stopped(self, step_id: str, attempt: int) -> StepEnded:
+        return StepEnded(self._around.clock.now_ms(), step_id, attempt, ok=False, error="It was stopped.", stopped=True)
 
     def _stop(self, command: StopStep) -> None:
         call = self._calls.get((command.step_id, command.attempt))
         if call is None:
-            self.put(StepEnded(self._around.clock.now_ms(), command.step_id, command.attempt, ok=False, stopped=True))
+            self.put(self._stopped(command.step_id, command.attempt))
             return
         call.cancel()
-        self._beside(self._give_up_on(command))
+        self._beside(self._give_up_on(command, call))
 
-    async def _give_up_on(self, command: StopStep) -> None:
+    async def _give_up_on(self, command: StopStep, call: "asyncio.Task[StepEnded]") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
         clock = self._around.clock
-        await clock.sleep_until(clock.now_ms() + STOP_GRACE_MS)
-        if self._calls.pop((command.step_id, command.attempt), None) is not None:
+        patience = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + STOP_GRACE_MS))
+        try:
+            await asyncio.wait({call, patience}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            patience.cancel()
+        if not call.done() and self._calls.pop((command.step_id, command.attempt), None) is not None:
             log.warning("a tool did not stop when told to", step=command.step_id, run=self.run.run_id)
-            self.put(StepEnded(clock.now_ms(), command.step_id, command.attempt, ok=False, stopped=True))
+            self.put(self._stopped(command.step_id, command.attempt))
+
+    def _set_timer(self, command: SetTimer) -> None:
+        task = asyncio.create_task(self._wait(command))
+        self._timers[command.key] = task
 
     async def _wait(self, command: SetTimer) -> None:
         await self._around.clock.sleep_until(command.at)
+        self._timers.pop(command.key, None)
         self.put(TimerFired(self._around.clock.now_ms(), command.key))
 
     async def _judge(self, command: JudgeStep) -> None:
         try:
             tool = self._around.tools.get(command.tool)
-            judgement = await tool.judge(command.args, self._context(command.key, command.step_id, []))
+            judgement = await tool.judge(own_copy(command.args), self._context(command.key, command.step_id, []))
+            judgement = replace(judgement, evidence=json_value(dict(judgement.evidence), command.tool))
         except Exception as error:  # when in doubt, a person is asked
             judgement = Judgement(True, f"What it would do could not be found out: {_says(error)}")
         self.put(StepJudged(self._around.clock.now_ms(), command.step_id, command.covers, judgement))
@@ -236,24 +286,17 @@ class RunDriver:
     async def _probe(self, command: ProbeStep) -> None:
         try:
             tool = self._around.tools.get(command.tool)
-            answer = await tool.probe(command.args, self._context(command.key, command.step_id, []))
+            answer = await tool.probe(own_copy(command.args), self._context(command.key, command.step_id, []))
+            answer = replace(answer, value=json_value(answer.value, command.tool))
         except Exception as error:  # a machine that cannot be asked leaves the step to a person
             answer = ProbeAnswer("unknown", says=f"The machine could not be asked: {_says(error)}")
         self.put(StepProbed(self._around.clock.now_ms(), command.step_id, command.attempt, answer))
 
 
 def _says(error: Exception) -> str:
-    return error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}"
+    return writable(error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}")
 
 
-def _json_value(value: Any, tool: str) -> Any:
-    """The tool's value, refused when the log could not hold it."""
-    if value is None or isinstance(value, bool | int):
-        return value
-    try:
-        size = len(value) if isinstance(value, str) else len(to_json(value, inf_nan_mode="constants"))
-    except (PydanticSerializationError, ValueError) as error:
-        raise Fault(f"The tool {tool} gave a value that is no JSON: {error}.") from error
-    if size > MAX_VALUE_BYTES:
-        raise Fault(f"The tool {tool} gave {size} bytes; {MAX_VALUE_BYTES} is the most a step may give.")
-    return value
+def _gone(run: RunState) -> UnavailableError:
+    says = f"Nobody runs {run.run_id} any more, so it did not take this in."
+    return UnavailableError(says, code="run.not_driven", hint="Ask again; the run is then taken up.")

@@ -35,7 +35,8 @@ def edited(plan: Plan, edits: Any, catalog: Catalog, *, created_at: str) -> Plan
     if problems:
         raise invalid_edit(problems)
     changed, found = check_document({"steps": documents}, catalog)
-    found = [_broken_by_removal(problem, plan) for problem in found] + _misplaced(changed, moved)
+    gone = {step.id for step in plan.steps} - {document["id"] for document in documents}
+    found = [_broken_by_removal(problem, gone) for problem in found] + _misplaced(changed, moved)
     if found:
         raise invalid_plan(found)
     return plan.model_copy(update={"version": plan.version + 1, "steps": changed.steps, "created_at": created_at})
@@ -79,7 +80,7 @@ def _edit(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
     if fixed := _FIXED & changes.keys():
         raise BadInputError(f"{name_list(sorted(fixed))} cannot be set by an edit.", code="edit.fixed_field")
     document = documents[place]
-    for key, value in changes.items():
+    for key, value in ((str(key), value) for key, value in changes.items()):
         if key.startswith("args."):
             document["args"] = {**document.get("args", {}), key.removeprefix("args."): value}
         elif value is None and key != "args":
@@ -153,18 +154,18 @@ _OPERATIONS: dict[str, Callable[[Documents, Mapping[str, Any]], set[str]]] = {
 }
 
 
-def _broken_by_removal(problem: Problem, before: Plan) -> Problem:
+def _broken_by_removal(problem: Problem, gone: set[str]) -> Problem:
     """An unknown dependency that was there before: say that the removal broke it."""
     if problem.code not in ("step.unknown_dependency", "step.unknown_reference"):
         return problem
-    gone = [step.id for step in before.steps if f"'{step.id}'" in problem.says and step.id != problem.about]
-    if not gone:
+    removed = next((name for name in sorted(gone) if f"'{name}'" in problem.says), None)
+    if removed is None:
         return problem
     return problem.model_copy(
         update={
             "code": "edit.breaks_dependency",
-            "says": f"{problem.about} depends on {gone[0]}, which would be removed.",
-            "try_next": f"Change {problem.about} first, or skip {gone[0]} instead of removing it.",
+            "says": f"{problem.about} depends on {removed}, which would be removed.",
+            "try_next": f"Change {problem.about} first, or skip {removed} instead of removing it.",
         }
     )
 

@@ -24,7 +24,7 @@ def ended(board: Board, done: StepEnded) -> None:
     logs = list(done.logs) or None
     if done.ok:
         board.end_step(state, StepStatus.COMPLETED, value=done.value, logs=logs)
-    elif state.stopping == "cancel":
+    elif state.stopping == "cancel" or (state.stopping and board.run.cancelling):
         board.end_step(state, StepStatus.CANCELLED, error="Stopped because the run was cancelled.", logs=logs)
     elif state.stopping == "skip":
         reason = _reason("step.skipped", state, "A person skipped it while it ran.")
@@ -70,9 +70,7 @@ def fail_step(board: Board, state: StepState, error: str, *, logs: list[Any] | N
     """The step has failed for good: block what needs it, stop the run, or ask, as the step says."""
     means = state.step.failure_means
     board.end_step(state, StepStatus.FAILED, error=error, logs=logs)
-    if board.run.cancelling:
-        return
-    if means == "ask" and not state.children:
+    if means == "ask" and not (state.children or board.run.cancelling or board.run.stopped_by):
         _ask_what_to_do(board, state, error)
         return
     if means == "stop":
@@ -81,8 +79,13 @@ def fail_step(board: Board, state: StepState, error: str, *, logs: list[Any] | N
     settle_parent(board, state)
 
 
+def given_args(state: StepState) -> dict[str, Any]:
+    """The arguments as they were written, or as a person gave them since."""
+    return dict(state.step.args if state.args is None else state.args)
+
+
 def _ask_what_to_do(board: Board, state: StepState, error: str) -> None:
-    evidence = {"tool": state.step.tool, "args": dict(state.args or state.step.args), "error": error}
+    evidence = {"tool": state.step.tool, "args": given_args(state), "error": error}
     board.open_decision(
         "failure",
         state,
@@ -94,10 +97,15 @@ def _ask_what_to_do(board: Board, state: StepState, error: str) -> None:
 
 
 def stop_run(board: Board, state: StepState) -> None:
-    """Nothing new starts; what has not begun is cancelled, what runs may finish."""
+    """Nothing new starts; what has not begun is cancelled, what runs may finish, nobody is asked what to do any more.
+
+    Only what is in doubt is still asked about. The first step that stops a run is the one its head names.
+    """
     run = board.run
+    if run.stopped_by or run.cancelling:
+        return
     board.update_run(run.status, stoppedBy=state.step.id)
-    dependents = set(run.followers_of(state.step.id))
+    dependents = {other.step.id for other in _open_followers(run, state.parent or state.step.id)}
     says = f"{state.step.id} failed and stops the run."
     for name, other in list(run.steps.items()):
         if other.is_open and name not in dependents:
@@ -105,17 +113,36 @@ def stop_run(board: Board, state: StepState) -> None:
                 board.withdraw_decision(other.decision, says)
             board.update_step(other, StepStatus.CANCELLED, reason=_reason("run.stopped", other, says))
             settle_parent(board, other)
+        elif other.status is StepStatus.FAILED and other.decision is not None:
+            board.withdraw_decision(other.decision, says)
+            block_followers(board, other)
+            settle_parent(board, other)
 
 
 def block_followers(board: Board, state: StepState) -> None:
     """Whatever needs this step cannot go on; each says which step it was."""
     root = state.step.id
-    for name in board.run.followers_of(root):
-        follower = board.run.steps[name]
-        if follower.is_open:
-            says = f"It needs {root}, which {_how_it_ended(state)}."
-            try_next = f"Retry or skip {root}."
-            board.update_step(follower, StepStatus.BLOCKED, reason=_reason("step.blocked", follower, says, try_next))
+    says = f"It needs {root}, which {_how_it_ended(state)}."
+    for follower in _open_followers(board.run, root):
+        if not follower.is_open:
+            continue  # an item that was blocked has settled its step, and that one its own followers
+        if follower.decision is not None:
+            board.withdraw_decision(follower.decision, says)
+        reason = _reason("step.blocked", follower, says, f"Retry or skip {root}.")
+        board.update_step(follower, StepStatus.BLOCKED, reason=reason)
+        settle_parent(board, follower)
+
+
+def _open_followers(run: RunState, root: str) -> list[StepState]:
+    """What is open and hangs on a step, in an order that respects dependencies; behind what is not open nothing is."""
+    found: dict[str, StepState] = {}
+    stack = [root]
+    while stack:
+        for name in run.followers[stack.pop()]:
+            if name not in found and run.steps[name].is_open:
+                found[name] = run.steps[name]
+                stack.append(name)
+    return sorted(found.values(), key=lambda state: state.rank)
 
 
 def _how_it_ended(state: StepState) -> str:
@@ -133,16 +160,28 @@ def settle_parent(board: Board, child: StepState) -> None:
         return
     children = [board.run.steps[name] for name in parent.children]
     bad = [item for item in children if not item.lets_go_on]
+    count = f"{len(bad)} of {len(children)} items"
     if not bad:
         board.end_step(parent, StepStatus.COMPLETED, value=[item.value for item in children])
-    elif all(item.status is StepStatus.CANCELLED for item in bad):
-        board.end_step(parent, StepStatus.CANCELLED, error=f"{len(bad)} of {len(children)} items were cancelled.")
-        block_followers(board, parent)
-    else:
-        first = bad[0].result or {}
-        fail_step(
-            board, parent, f"{len(bad)} of {len(children)} items did not complete; first: {first.get('error', '')}"
+        return
+    if all(item.denied for item in bad):
+        says = f"{count} were denied."
+        board.end_step(
+            parent, StepStatus.SKIPPED, error=says, denied=True, reason=_reason("approval.denied", parent, says)
         )
+    elif all(item.status is StepStatus.CANCELLED for item in bad):
+        board.end_step(parent, StepStatus.CANCELLED, error=f"{count} were cancelled.")
+    else:
+        fail_step(board, parent, f"{count} did not complete; first: {_first_error(bad)}")
+        return
+    block_followers(board, parent)
+
+
+def _first_error(bad: list[StepState]) -> str:
+    for item in bad:
+        if item.result and item.result.get("error"):
+            return f"{item.step.id}: {item.result['error']}"
+    return f"{bad[0].step.id} {_how_it_ended(bad[0])}."
 
 
 def put_in_doubt(board: Board, state: StepState, says: str) -> None:
@@ -150,7 +189,7 @@ def put_in_doubt(board: Board, state: StepState, says: str) -> None:
     board.update_step(
         state, StepStatus.IN_DOUBT, reason=_reason("step.in_doubt", state, says, "Look, then answer in the inbox.")
     )
-    evidence = {"tool": state.step.tool, "args": dict(state.args or state.step.args), "says": says}
+    evidence = {"tool": state.step.tool, "args": given_args(state), "says": says}
     board.open_decision(
         "inDoubt",
         state,
@@ -175,9 +214,20 @@ def cancel_steps(board: Board) -> None:
             if state.stopping is None:
                 stop_step(board, state, "cancel")
         elif state.is_open or state.status is StepStatus.IN_DOUBT:
-            says = "The run was cancelled."
-            board.update_step(state, StepStatus.CANCELLED, reason=_reason("run.cancelled", state, says))
+            cancel_step(board, state)
+        else:
             settle_parent(board, state)
+
+
+def cancel_step(board: Board, state: StepState) -> None:
+    """The step does not start any more, because the run goes no further."""
+    by = board.run.stopped_by
+    if by and not board.run.cancelling:
+        reason = _reason("run.stopped", state, f"{by} stopped the run.", "Retry a step to let the run go on.")
+    else:
+        reason = _reason("run.cancelled", state, "The run was cancelled.")
+    board.update_step(state, StepStatus.CANCELLED, reason=reason)
+    settle_parent(board, state)
 
 
 def stop_step(board: Board, state: StepState, why: str) -> None:
@@ -201,7 +251,7 @@ def settle_run(board: Board) -> None:
 def _end_status(run: RunState) -> RunStatus:
     if run.cancelling:
         return RunStatus.CANCELLED
-    good = all(state.status in GOOD_STATUSES for state in run.steps.values())
+    good = all(state.status in GOOD_STATUSES for state in run.steps.values() if state.parent is None)
     return RunStatus.COMPLETED if good else RunStatus.FAILED
 
 

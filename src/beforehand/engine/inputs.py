@@ -187,4 +187,9 @@ class SetTimer:
     at: int
 
 
+def timeout_key(step_id: str, attempt: int) -> str:
+    """The key of the timer that ends an attempt which takes too long; it falls away when the attempt ends."""
+    return f"timeout:{step_id}:{attempt}"
+
+
 RunCommand = StartStep | StopStep | JudgeStep | ProbeStep | SetTimer

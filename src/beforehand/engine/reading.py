@@ -6,11 +6,14 @@ from typing import Any
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import to_json
 
+from beforehand.engine.values import writable
 from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.reason import Problem, name_list, nearest_names
 
 MAX_STEPS = 50_000
+MAX_LEVELS = 64
 _STEP_KEYS = sorted(to_camel(name) for name in Step.model_fields)
 _PLAN_KEYS = sorted({*(to_camel(name) for name in Plan.model_fields), "parameters"})
 _OURS = ("id", "version", "createdAt", "created_at", "origin", "world", "workspace", "notes", "parameters")
@@ -102,6 +105,9 @@ def _read_steps(documents: list[Any], reading: PlanReading) -> None:
 
 def _read_step(document: Mapping[str, Any], path: str) -> tuple[Step | None, list[Problem]]:
     """A step, if need be without the fields that make no sense, so that the rest of it is still checked."""
+    if says := _unwritable(document):
+        about = writable(str(document.get("id") or path)[:100])
+        return None, [Problem(code="plan.shape", about=about, path=path, says=f"{path} {says}.")]
     try:
         return Step.model_validate(document), []
     except ValidationError as error:
@@ -111,6 +117,32 @@ def _read_step(document: Mapping[str, Any], path: str) -> tuple[Step | None, lis
         return Step.model_validate({key: value for key, value in document.items() if key not in wrong}), problems
     except ValidationError:
         return None, problems
+
+
+def _unwritable(document: Mapping[str, Any]) -> str:
+    """Why a step could not be kept in the log, if it could not."""
+    try:
+        written = to_json(document, inf_nan_mode="constants")
+    except (ValueError, TypeError, RecursionError) as error:
+        if "surrogates" in str(error):
+            return "holds half a character (a lone surrogate)"
+        return "holds something that is no JSON, or is nested without end"
+    if (b"NaN" in written or b"Infinity" in written) and written != to_json(document, inf_nan_mode="null"):
+        return "holds a number that is not finite"
+    if written.count(b"[") + written.count(b"{") > MAX_LEVELS and _levels(document) > MAX_LEVELS:
+        return f"is nested more than {MAX_LEVELS} levels deep"
+    return ""
+
+
+def _levels(value: Any) -> int:
+    """How deep lists and objects lie in each other."""
+    deepest, stack = 0, [(value, 1)]
+    while stack:
+        item, level = stack.pop()
+        if isinstance(item, Mapping | list):
+            deepest = max(deepest, level)
+            stack += [(part, level + 1) for part in (item.values() if isinstance(item, Mapping) else item)]
+    return deepest
 
 
 def _taken_in(step: Step, order: int) -> Step:

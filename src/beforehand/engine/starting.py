@@ -3,15 +3,16 @@
 needs met -> when? -> forEach? -> arguments filled in and checked -> a person asked? -> started
 """
 
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
 from beforehand.engine.board import Board
 from beforehand.engine.condition import parse_condition
-from beforehand.engine.ending import fail_step, settle_parent
-from beforehand.engine.inputs import JudgeStep, SetTimer, StartStep, StepJudged
+from beforehand.engine.ending import fail_step, given_args, settle_parent
+from beforehand.engine.inputs import JudgeStep, SetTimer, StartStep, StepJudged, timeout_key
 from beforehand.engine.references import MissingPartError, Reference, describe, fill, part_of
-from beforehand.engine.state import RunState, StepState
+from beforehand.engine.state import RunState, StepState, asks_of_items
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import StepStatus
 from beforehand.ports.tool import Judgement, ToolSpec, Unknown
@@ -27,14 +28,10 @@ def start_eligible(board: Board) -> None:
     run = board.run
     if run.paused or run.cancelling or run.stopped_by:
         return
-    room = MAX_AT_ONCE - run.running + len(run.in_air)
-    while room > 0 and (names := [name for name in islice(run.eligible, room) if name not in run.in_air]):
-        for name in names:
+    while run.eligible and not run.stopped_by and (room := MAX_AT_ONCE - run.running - len(run.in_air)) > 0:
+        for name in list(islice(run.eligible, room)):
             if name in run.eligible and not run.stopped_by:
                 consider(board, run.steps[name])
-        if run.stopped_by:
-            return
-        room = MAX_AT_ONCE - run.running + len(run.in_air)
 
 
 def consider(board: Board, state: StepState) -> None:
@@ -66,28 +63,29 @@ def consider(board: Board, state: StepState) -> None:
 
 def arguments(run: RunState, state: StepState) -> dict[str, Any]:
     """The step's arguments with every reference filled in."""
-    args: dict[str, Any] = fill(dict(state.step.args if state.args is None else state.args), _look_up(run, state))
+    args: dict[str, Any] = fill(given_args(state), _look_up(run, state))
     return args
 
 
-def _look_up(run: RunState, state: StepState) -> Any:
+def _look_up(run: RunState, state: StepState) -> Callable[[Reference], Any]:
     def look_up(reference: Reference) -> Any:
-        if reference.step == "item":
+        if state.parent is not None and reference.step == "item":
             return part_of(state.item, reference)
-        if reference.step == "index":
-            return state.place
-        return part_of(run.steps[reference.step].value, reference)
+        if state.parent is not None and reference.step == "index":
+            return part_of(state.place, reference)
+        source = run.steps.get(reference.step)
+        if source is None or not source.lets_go_on:  # arguments given for a retry are not validated with the plan
+            why = "there is no such step" if source is None else "that step has not completed"
+            raise MissingPartError(f"{reference} is not there: {why}.")
+        return part_of(source.value, reference)
 
     return look_up
 
 
 def _applies(run: RunState, state: StepState) -> bool:
-    if state.step.when is None:
+    if state.step.when is None or asks_of_items(state.step):
         return True
-    condition = parse_condition(state.step.when)
-    if state.step.for_each is not None and any(ref.step in ("item", "index") for ref in condition.references):
-        return True  # asked of every item
-    return condition.holds(_look_up(run, state))
+    return parse_condition(state.step.when).holds(_look_up(run, state))
 
 
 def _expand(board: Board, state: StepState) -> None:
@@ -113,15 +111,14 @@ def _ask_or_start(board: Board, state: StepState, spec: ToolSpec, args: dict[str
     if spec.asks_person:
         _ask_question(board, state, args)
         return
-    may_need_asking = state.step.requires_approval or spec.destructive != "never"
-    if not may_need_asking or (state.attempt > 0 and state.approved is None and not state.step.requires_approval):
-        start(board, state, args)  # judged once, at its first start
-        return
-    covers = content_hash({"tool": state.step.tool, "args": args})
-    if state.approved == covers:
+    if not state.step.requires_approval and spec.destructive == "never":
         start(board, state, args)
         return
-    board.run.in_air.add(state.step.id)
+    covers = content_hash({"tool": state.step.tool, "args": args})
+    if state.cleared == covers:
+        start(board, state, args)  # judged once, at its first start
+        return
+    board.run.take_off(state.step.id)
     key = board.run.key_of(state.step.id, state.attempt + 1)
     board.commands.append(JudgeStep(key, state.step.id, state.step.tool, covers, args))
 
@@ -129,7 +126,7 @@ def _ask_or_start(board: Board, state: StepState, spec: ToolSpec, args: dict[str
 def judged(board: Board, done: StepJudged) -> None:
     """The tool has said what the call would do: ask a person, or go on."""
     run = board.run
-    run.in_air.discard(done.step_id)
+    run.land(done.step_id)
     state = run.steps.get(done.step_id)
     if state is None or done.step_id not in run.eligible or run.paused or run.cancelling or run.stopped_by:
         return
@@ -145,7 +142,7 @@ def judged(board: Board, done: StepJudged) -> None:
     if state.step.requires_approval or spec.destructive == "always" or done.judgement.destructive:
         _ask_approval(board, state, args, done.judgement, done.covers)
     else:
-        start(board, state, args)
+        start(board, state, args, cleared=done.covers)
 
 
 def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgement: Judgement, covers: str) -> None:
@@ -187,16 +184,18 @@ def _ask_question(board: Board, state: StepState, args: dict[str, Any]) -> None:
     )
 
 
-def start(board: Board, state: StepState, args: dict[str, Any], *, again: bool = False) -> None:
+def start(
+    board: Board, state: StepState, args: dict[str, Any], *, again: bool = False, cleared: str | None = None
+) -> None:
     """Call the tool; `again` repeats the attempt that was in the air before a crash, under the same key."""
     attempt = state.attempt if again else state.attempt + 1
     if not again:
-        board.update_step(state, StepStatus.RUNNING, attempt=attempt)
+        board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared)
     key = board.run.key_of(state.step.id, attempt)
     board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args))
     if state.step.timeout_s is not None:
         at = board.ts + round(state.step.timeout_s * 1000)
-        board.commands.append(SetTimer(f"timeout:{state.step.id}:{attempt}", at))
+        board.commands.append(SetTimer(timeout_key(state.step.id, attempt), at))
 
 
 def _reason(code: str, state: StepState, says: str, try_next: str = "") -> dict[str, Any]:

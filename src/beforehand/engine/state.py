@@ -4,17 +4,15 @@
 Whoever holds a RunState owns it; replaying the same events gives an equal one.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from beforehand.engine.condition import parse_condition
 from beforehand.engine.graph import dependencies, ranks
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan, RunStatus, Step, StepStatus, step_wire
-
-_ITEM = re.compile(r"\$\{?(item|index)\b")
 
 PlanOf = Callable[[int], Plan]
 """The version of the run's plan with that number."""
@@ -40,7 +38,8 @@ class StepState:
     started_at: int = 0
     retry_at: int | None = None
     stopping: str | None = None
-    approved: str | None = None
+    cleared: str | None = None
+    """The hash of the call that a person approved or that was judged harmless; other arguments are asked about anew."""
     args: dict[str, Any] | None = None
     """Other arguments a person gave for the next try."""
     decision: str | None = None
@@ -89,7 +88,7 @@ class RunState:
     eligible: dict[str, None] = field(default_factory=dict)
     """Steps that may start now, nobody being asked and no delay running, in the order they became able to."""
     in_air: set[str] = field(default_factory=set)
-    """Steps being judged or probed: asked again after a restart, so not in the log."""
+    """Steps being judged or probed: asked again after a restart, so not in the log; not eligible meanwhile."""
 
     # -- reading -------------------------------------------------------------------------------------------------
 
@@ -130,6 +129,8 @@ class RunState:
         for state in list(self.steps.values()):
             for child in state.children:
                 self.steps[child] = old[child]
+                self.steps[child].needs, self.steps[child].rank = state.needs, state.rank
+        self.in_air &= self.steps.keys()
         self._index()
 
     def _index(self) -> None:
@@ -149,10 +150,28 @@ class RunState:
 
     def _note_eligible(self, name: str) -> None:
         state = self.steps[name]
-        if state.is_open and state.decision is None and state.retry_at is None and self.waits[name] == 0:
+        if (
+            self.waits[name] == 0
+            and state.is_open
+            and state.decision is None
+            and state.retry_at is None
+            and name not in self.in_air
+        ):
             self.eligible[name] = None
         else:
             self.eligible.pop(name, None)
+
+    def take_off(self, name: str) -> None:
+        """The tool of a step is being asked something; until it has answered the step does not start."""
+        self.in_air.add(name)
+        self.eligible.pop(name, None)
+
+    def land(self, *names: str) -> None:
+        """The tools of these steps have answered, or will never."""
+        for name in names:
+            self.in_air.discard(name)
+            if name in self.steps:
+                self._note_eligible(name)
 
     # -- moving on -----------------------------------------------------------------------------------------------
 
@@ -183,17 +202,21 @@ class RunState:
 
 
 def _laid_out(kept: StepState | None, step: Step, needs: tuple[str, ...], rank: int) -> StepState:
-    """A step of a plan as a run begins or adopts it: what has happened to an unchanged step stays."""
-    fresh = StepStatus.SKIPPED if step.status is StepStatus.SKIPPED else StepStatus.PENDING
+    """A step of a plan as a run begins or adopts it; where a kept step stands is for later events to change."""
     if kept is None:
+        fresh = StepStatus.SKIPPED if step.status is StepStatus.SKIPPED else StepStatus.PENDING
         return StepState(step, needs, rank, status=fresh)
-    changed = kept.step.model_copy(update={"order": step.order}) != step
+    if kept.step.args != step.args:
+        kept.args = None
     kept.step, kept.needs, kept.rank = step, needs, rank
-    begun = kept.attempt > 0 or bool(kept.children)
-    undone = kept.status in (StepStatus.BLOCKED, StepStatus.CANCELLED)
-    if not begun and (changed or undone):
-        kept.status, kept.reason, kept.result, kept.denied = fresh, None, None, False
     return kept
+
+
+def asks_of_items(step: Step) -> bool:
+    """Whether the step's `when` is about each item of its `forEach` rather than about the step as a whole."""
+    if step.when is None or step.for_each is None:
+        return False
+    return any(reference.step in ("item", "index") for reference in parse_condition(step.when).references)
 
 
 def _counts_as_running(state: StepState) -> bool:
@@ -204,6 +227,8 @@ def step_document(state: StepState) -> dict[str, Any]:
     """One step as a run shows it: its definition, where it stands and why."""
     shown = step_wire(state.step)
     shown["status"] = state.status.value
+    if state.args is not None:
+        shown["args"] = state.args
     shown.pop("result", None)
     if state.result is not None:
         shown["result"] = state.result
@@ -262,6 +287,8 @@ def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
     if data.get("reset"):
         state.tries = 0
         state.started_at = 0
+        if state.status is StepStatus.COMPLETED:
+            state.cleared = None  # a permission is for one completion
     state.status = status
     state.attempt = data.get("attempt", state.attempt)
     state.result = data.get("result")
@@ -271,13 +298,20 @@ def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
     state.stopping = data.get("stopping")
     if "args" in data:
         state.args = data["args"]
+    if "cleared" in data:
+        state.cleared = data["cleared"]
 
 
 def _forget_children(run: RunState, state: StepState) -> None:
+    children = set(state.children)
+    for need in state.needs:
+        run.followers[need] = [name for name in run.followers[need] if name not in children]
     for child in state.children:
         gone = run.steps.pop(child)
         run.unsettled -= not gone.is_settled
         run.running -= _counts_as_running(gone)
+        run.retrying -= gone.retry_at is not None
+        run.in_air.discard(child)
         run.eligible.pop(child, None)
         run.waits.pop(child, None)
         run.followers.pop(child, None)
@@ -294,13 +328,15 @@ def _step_expanded(run: RunState, event: Event) -> None:
         state.status, state.started_at = StepStatus.RUNNING, event.ts
 
     run._set(parent, become_parent)
-    when = parent.step.when if parent.step.when and _ITEM.search(parent.step.when) else None
+    when = parent.step.when if asks_of_items(parent.step) else None
     for place, (name, item) in enumerate(zip(names, items, strict=True)):
         step = parent.step.model_copy(update={"id": name, "for_each": None, "depends_on": (), "when": when})
-        run.steps[name] = StepState(step, (), parent.rank, parent=parent.step.id, item=item, place=place)
-        run.followers[name], run.waits[name] = [], 0
+        run.steps[name] = StepState(step, parent.needs, parent.rank, parent=parent.step.id, item=item, place=place)
+        run.followers[name], run.waits[name] = [], run.waits[parent.step.id]
         run.unsettled += 1
         run._note_eligible(name)
+    for need in parent.needs:
+        run.followers[need] += names
 
 
 def _decision_opened(run: RunState, event: Event) -> None:
@@ -324,7 +360,7 @@ def _decision_closed(run: RunState, event: Event) -> None:
     def close(changed: StepState) -> None:
         changed.decision = None
         if approved:
-            changed.approved = decision.covers
+            changed.cleared = decision.covers
 
     run._set(state, close)
 

@@ -7,8 +7,8 @@ that an answer can be given while no process is running the plan.
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.engine.board import Board
-from beforehand.engine.ending import block_followers, cancel_steps, settle_parent, stop_run, stop_step
+from beforehand.engine.board import Board, document
+from beforehand.engine.ending import block_followers, cancel_step, cancel_steps, settle_parent, stop_run, stop_step
 from beforehand.engine.inputs import (
     Adopted,
     Answered,
@@ -22,10 +22,8 @@ from beforehand.engine.inputs import (
 from beforehand.engine.state import RunState, StepState
 from beforehand.model.decision import Answer
 from beforehand.model.event import iso
-from beforehand.model.plan import Plan, RunStatus, StepStatus, step_wire
+from beforehand.model.plan import Plan, RunStatus, Step, StepStatus, step_wire
 from beforehand.model.reason import Problem
-
-_UNDONE = (StepStatus.BLOCKED, StepStatus.CANCELLED)
 
 
 def answered(board: Board, given: Answered) -> None:
@@ -33,11 +31,18 @@ def answered(board: Board, given: Answered) -> None:
     if decision is None or given.verb not in decision.verbs:
         board.refuse("decision.not_open", given.decision_id, "This decision is not open, or does not take that verb.")
         return
+    if given.verb == "retry" and not _args_are_fine(given.value):
+        board.refuse("decision.value", given.decision_id, "A retry takes `value: {args: {…}}`, or no value.")
+        return
     state = board.run.steps[str(decision.about["stepId"])]
     answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(given.ts))
-    data = decision.wire() | {"status": "answered", "answer": answer.wire()}
+    data = document(decision) | {"status": "answered", "answer": document(answer)}
     board.emit("decisionAnswered", data, stepId=state.step.id, decisionId=decision.id)
     _EFFECTS[decision.kind, given.verb](board, state, given)
+
+
+def _args_are_fine(value: Any) -> bool:
+    return value is None or (isinstance(value, Mapping) and isinstance(value.get("args", {}), Mapping | None))
 
 
 def _approve(board: Board, state: StepState, given: Answered) -> None:
@@ -77,7 +82,10 @@ def _happened(board: Board, state: StepState, given: Answered) -> None:
 
 
 def _run_again(board: Board, state: StepState, given: Answered) -> None:
-    _open_again(board, state, None)
+    if board.run.cancelling or board.run.stopped_by:
+        cancel_step(board, state)
+    else:
+        _open_again(board, state, None)
 
 
 def _abort_in_doubt(board: Board, state: StepState, given: Answered) -> None:
@@ -101,103 +109,183 @@ _EFFECTS: dict[tuple[str, str], Any] = {
 
 
 def pause(board: Board, asked: PauseAsked) -> None:
-    if not board.run.status.is_final and not board.run.paused:
+    if _has_ended(board):
+        return
+    if not board.run.paused and not board.run.cancelling:
         board.update_run(RunStatus.PAUSED, paused=True)
 
 
 def resume(board: Board, asked: ResumeAsked) -> None:
-    if board.run.paused:
+    if not _has_ended(board) and board.run.paused:
         board.update_run(RunStatus.RUNNING, paused=None)
 
 
 def cancel(board: Board, asked: CancelAsked) -> None:
+    if not _has_ended(board) and not board.run.cancelling:
+        board.update_run(RunStatus.RUNNING, cancelling=True, paused=None)
+        cancel_steps(board)
+
+
+def _has_ended(board: Board) -> bool:
     run = board.run
-    if run.status.is_final or run.cancelling:
-        return
-    board.update_run(RunStatus.RUNNING, cancelling=True, paused=None)
-    cancel_steps(board)
+    if run.status.is_final:
+        board.refuse("run.ended", run.run_id, f"The run has {run.status.value} already.", "Retry a step to go on.")
+    return run.status.is_final
+
+
+def _is_cancelling(board: Board) -> bool:
+    run = board.run
+    if run.cancelling:
+        says = "The run is being cancelled; wait until it has ended."
+        board.refuse("run.cancelling", run.run_id, says)
+    return run.cancelling
+
+
+# -- one step ------------------------------------------------------------------------------------------------------
 
 
 def retry(board: Board, asked: RetryAsked) -> None:
-    """Open a failed, blocked or cancelled step again, and what waited for it."""
+    """Open a failed, denied or cancelled step again, and what waited for it."""
+    state = board.run.steps.get(asked.step_id)
+    if _is_cancelling(board):
+        return
+    if state is None or not (state.denied or state.status in (StepStatus.FAILED, StepStatus.CANCELLED)):
+        says = "Only a step that failed, was denied or was cancelled can be retried."
+        board.refuse("step.not_failed", asked.step_id, says)
+    elif state.children:
+        board.refuse("step.has_items", asked.step_id, "Retry its items one by one, or run it again as a whole.")
+    elif not _is_held_up(board, state):
+        if state.decision is not None:
+            board.withdraw_decision(state.decision, "The step is tried again.")
+        _open_again(board, state, dict(asked.args) if asked.args is not None else None)
+
+
+def _is_held_up(board: Board, state: StepState) -> bool:
+    """Refuse what needs steps that ended badly; what was only cancelled before it began comes back by itself."""
     run = board.run
-    state = run.steps.get(asked.step_id)
-    if state is None or state.status not in (StepStatus.FAILED, StepStatus.CANCELLED):
-        board.refuse("step.not_failed", asked.step_id, "Only a step that failed or was cancelled can be retried.")
-        return
-    if held_up := [need for need in state.needs if _holds_up(run.steps[need]) and not _never_began(run.steps[need])]:
-        board.refuse("step.blocked", asked.step_id, f"It needs {', '.join(held_up)}: retry or skip that first.")
-        return
-    if state.decision is not None:
-        board.withdraw_decision(state.decision, "The step is tried again.")
-    _open_again(board, state, dict(asked.args) if asked.args is not None else None)
+    held_up = [name for name in state.needs if _holds_up(run.steps[name]) and not _never_began(run.steps[name])]
+    if held_up:
+        board.refuse("step.blocked", state.step.id, f"It needs {', '.join(held_up)}: retry or skip that first.")
+    return bool(held_up)
 
 
 def skip(board: Board, asked: SkipAsked) -> None:
     """Leave a step out: it counts as done and its value is null."""
-    state = board.run.steps.get(asked.step_id)
-    if state is None or state.status in (StepStatus.COMPLETED, StepStatus.SKIPPED):
+    run = board.run
+    state = run.steps.get(asked.step_id)
+    if _is_cancelling(board):
+        return
+    if (
+        state is None
+        or state.status is StepStatus.COMPLETED
+        or (state.status is StepStatus.SKIPPED and state.lets_go_on)
+    ):
         board.refuse("step.done", asked.step_id, "This step is done already.")
-        return
-    if state.children and state.status is StepStatus.RUNNING:
+    elif run.status is RunStatus.CANCELLED:
+        board.refuse("run.ended", asked.step_id, "The run was cancelled.", "Retry a step to go on.")
+    elif state.children and state.status is StepStatus.RUNNING:
         board.refuse("step.running", asked.step_id, "It is under way; skip its items one by one.")
-        return
+    else:
+        _skip_now(board, state)
+
+
+def _skip_now(board: Board, state: StepState) -> None:
     if state.decision is not None:
         board.withdraw_decision(state.decision, "The step is skipped.")
     if state.status is StepStatus.RUNNING:
-        stop_step(board, state, "skip")
+        if state.stopping is None:
+            stop_step(board, state, "skip")
         return
-    _reopen_run(board)
+    reopened = _reopen_run(board)
     board.update_step(state, StepStatus.SKIPPED, reason=_reason("step.skipped", state, "A person skipped it."))
-    _unblock(board, state)
+    _lift_parent(board, state)
+    _unblock(board, state, everything=reopened)
     settle_parent(board, state)
 
 
 def rerun(board: Board, asked: RerunAsked) -> None:
-    """Run a step and all that depends on it once more."""
+    """Run a step and all that depends on it once more; what a person left out stays out."""
     run = board.run
     state = run.steps.get(asked.step_id)
+    if _is_cancelling(board):
+        return
     if state is None or state.parent is not None:
         board.refuse("step.unknown", asked.step_id, "There is no such step to run from.")
         return
-    again = [state, *(run.steps[name] for name in run.followers_of(asked.step_id))]
+    behind = [run.steps[name] for name in run.followers_of(asked.step_id)]
+    again = [state, *(item for item in behind if item.parent is None and not _left_out(item))]
     busy = [item.step.id for item in again if item.status in (StepStatus.RUNNING, StepStatus.IN_DOUBT)]
     if busy:
         board.refuse("step.running", asked.step_id, f"{', '.join(busy)} must end first.")
         return
-    _reopen_run(board)
+    if _is_held_up(board, state):
+        return
+    reopened = _reopen_run(board)
     for item in again:
         if item.decision is not None:
             board.withdraw_decision(item.decision, "The step is run again.")
-        if item.status is not StepStatus.PENDING:
+        if item is state or item.status is not StepStatus.PENDING:
             board.update_step(item, StepStatus.PENDING, reset=True)
+    _unblock(board, state, everything=reopened)
+    _block_held_up(board)
+
+
+def _left_out(state: StepState) -> bool:
+    """Skipped by a person, in review or since; what a condition or a denial left out is asked about anew."""
+    if state.status is not StepStatus.SKIPPED or state.denied:
+        return False
+    return state.reason is None or state.reason.get("code") == "step.skipped"
+
+
+# -- another version -----------------------------------------------------------------------------------------------
 
 
 def adopt(board: Board, asked: Adopted) -> None:
     """Go on with another version; open approvals of steps that changed are withdrawn and asked for anew."""
     run = board.run
-    new = {step.id: _definition(step) for step in asked.plan.steps}
+    if _is_cancelling(board):
+        return
+    if problems := adoption_problems(run, asked.plan, waits_may_change=True):
+        board.reasons += problems
+        return
+    new = {step.id: step for step in asked.plan.steps}
+    old = {name: state.step for name, state in run.steps.items() if state.parent is None}
     for state in list(run.steps.values()):
-        if state.decision is not None and not state.attempt and new.get(state.step.id) != _definition(state.step):
-            board.withdraw_decision(state.decision, f"Version {asked.plan.version} changed the step.")
-    head = {**run.head, "version": asked.plan.version}
-    board.emit("runAdopted", head)
-    for state in list(board.run.steps.values()):
-        if state.is_open and any(_holds_up(run.steps[need]) for need in state.needs):
-            blocker = next(run.steps[need] for need in state.needs if _holds_up(run.steps[need]))
-            block_followers(board, blocker)
+        if state.parent is None and state.decision is not None:
+            _withdraw_if_changed(board, state, new.get(state.step.id), asked.plan.version)
+    reopened = _reopen_run(board)
+    board.emit("runAdopted", {**run.head, "version": asked.plan.version})
+    for state in list(run.steps.values()):
+        if state.parent is None and state.step.id in old:
+            _fit_in(board, state, old[state.step.id], reopened)
+    _block_held_up(board)
 
 
-def _holds_up(state: StepState) -> bool:
-    return state.is_settled and not state.lets_go_on
+def _withdraw_if_changed(board: Board, state: StepState, step: Step | None, version: int) -> None:
+    """A question about what is not there any more falls away; one about a failure waits for its answer."""
+    assert state.decision is not None
+    if step is None or (state.is_open and _definition(step) != _definition(state.step)):
+        board.withdraw_decision(state.decision, f"Version {version} changed the step.")
 
 
-def _never_began(state: StepState) -> bool:
-    return state.status is StepStatus.CANCELLED and not state.attempt
+def _fit_in(board: Board, state: StepState, before: Step, reopened: bool) -> None:
+    """Where a step stands in the new version: what has begun stays, what has not is as the version says."""
+    if _has_started(state) or state.decision is not None:
+        return
+    step = state.step
+    changed = _definition(step) != _definition(before) or step.status is not before.status
+    revived = state.status is StepStatus.BLOCKED or (reopened and state.status is StepStatus.CANCELLED)
+    if changed or revived:
+        skipped = step.status is StepStatus.SKIPPED
+        if state.status is not (StepStatus.SKIPPED if skipped else StepStatus.PENDING):
+            board.update_step(state, StepStatus.SKIPPED if skipped else StepStatus.PENDING, reset=True)
 
 
-def adoption_problems(run: RunState, plan: Plan) -> list[Problem]:
-    """Why a version cannot replace the running one: steps that have started may not change."""
+def adoption_problems(run: RunState, plan: Plan, *, waits_may_change: bool = False) -> list[Problem]:
+    """Why a version cannot replace the running one: steps that have started may not change.
+
+    `waits_may_change` lets what a failed step waits for change: that is how steps are inserted before a new try.
+    """
     new = {step.id: step for step in plan.steps}
     problems = []
     for name, state in run.steps.items():
@@ -205,7 +293,7 @@ def adoption_problems(run: RunState, plan: Plan) -> list[Problem]:
             continue
         if name not in new:
             says = f"{name} has started and cannot be removed."
-        elif _definition(new[name]) != _definition(state.step):
+        elif _definition(new[name], waits=not waits_may_change) != _definition(state.step, waits=not waits_may_change):
             says = f"{name} has started and cannot change."
         else:
             continue
@@ -217,37 +305,78 @@ def _has_started(state: StepState) -> bool:
     return state.attempt > 0 or bool(state.children) or state.status in (StepStatus.COMPLETED, StepStatus.RUNNING)
 
 
-def _definition(step: Any) -> dict[str, Any]:
-    return {key: value for key, value in step_wire(step).items() if key not in ("order", "status", "result")}
+def _definition(step: Step, *, waits: bool = True) -> dict[str, Any]:
+    left_out = ("order", "status", "result") if waits else ("order", "status", "result", "dependsOn")
+    return {key: value for key, value in step_wire(step).items() if key not in left_out}
 
 
-def _reopen_run(board: Board) -> None:
+# -- opening again -------------------------------------------------------------------------------------------------
+
+
+def _holds_up(state: StepState) -> bool:
+    return state.is_settled and not state.lets_go_on
+
+
+def _never_began(state: StepState) -> bool:
+    return state.status is StepStatus.CANCELLED and not state.attempt and not state.children
+
+
+def _reopen_run(board: Board) -> bool:
+    """Let a run go on that had ended or was stopped; whether it had."""
     run = board.run
-    if run.status.is_final or run.stopped_by:
-        board.update_run(RunStatus.RUNNING, stoppedBy=None, cancelling=None, finishedAt=None, durationMs=None)
+    if not run.status.is_final and not run.stopped_by:
+        return False
+    board.update_run(RunStatus.RUNNING, stoppedBy=None, finishedAt=None, durationMs=None)
+    return True
 
 
 def _open_again(board: Board, state: StepState, args: dict[str, Any] | None) -> None:
-    _reopen_run(board)
+    reopened = _reopen_run(board)
     board.update_step(state, StepStatus.PENDING, reset=True, args=args)
-    _unblock(board, state)
-    if state.parent is not None:
-        parent = board.run.steps[state.parent]
-        if parent.status is not StepStatus.RUNNING:
-            board.update_step(parent, StepStatus.RUNNING)
-            _unblock(board, parent)
+    _lift_parent(board, state)
+    _unblock(board, state, everything=reopened)
+    _block_held_up_step(board, state)
 
 
-def _unblock(board: Board, root: StepState) -> None:
-    """What was blocked or cancelled behind a step may go on again, unless something else still holds it up."""
+def _lift_parent(board: Board, state: StepState) -> None:
+    """An item that is opened again brings its step back under way, and what waits for that."""
+    if state.parent is None:
+        return
+    parent = board.run.steps[state.parent]
+    if parent.status is not StepStatus.RUNNING:
+        board.update_step(parent, StepStatus.RUNNING)
+        _unblock(board, parent, everything=False)
+
+
+def _unblock(board: Board, root: StepState, *, everything: bool) -> None:
+    """What was blocked or cancelled behind a step may go on, unless something else still holds it up.
+
+    `everything`: the run itself goes on again, so that whatever was cancelled before it began does too.
+    """
     run = board.run
-    names = run.followers_of(root.step.id)
-    if run.status is RunStatus.RUNNING:
-        names += [name for name, state in run.steps.items() if _never_began(state)]
-    for name in sorted(set(names), key=lambda step_id: (run.steps[step_id].rank, step_id)):
-        state = run.steps.get(name, root)  # an item goes when the step it belongs to starts over
-        if state.status in _UNDONE and not any(_holds_up(run.steps[need]) for need in state.needs):
+    names = dict.fromkeys(run.followers_of(root.step.id))
+    if everything:
+        names |= dict.fromkeys(name for name, state in run.steps.items() if _never_began(state))
+    for name in sorted(names, key=lambda step_id: run.steps[step_id].rank):
+        state = run.steps[name]
+        undone = state.status is StepStatus.BLOCKED or _never_began(state)
+        if undone and not any(_holds_up(run.steps[need]) for need in state.needs):
             board.update_step(state, StepStatus.PENDING, reset=True)
+            _lift_parent(board, state)
+
+
+def _block_held_up(board: Board) -> None:
+    """Whatever is open and needs what ended badly is blocked again, so that nothing waits for ever."""
+    for state in list(board.run.steps.values()):
+        _block_held_up_step(board, state)
+
+
+def _block_held_up_step(board: Board, state: StepState) -> None:
+    run = board.run
+    if state.is_open:
+        blocker = next((run.steps[need] for need in state.needs if _holds_up(run.steps[need])), None)
+        if blocker is not None:
+            block_followers(board, blocker)
 
 
 def _reason(code: str, state: StepState, says: str) -> dict[str, Any]:

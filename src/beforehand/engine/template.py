@@ -1,7 +1,8 @@
 """Plan templates: a plan's document with typed parameters, `$params.name`, filled in to give a plan."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from beforehand.engine.references import (
@@ -25,12 +26,14 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
+_FILLED_AT_RUN = ("args", "forEach", "for_each")
+_IN_CONDITION = re.compile(r"\$params(?:\.\w[\w-]*|\[\d{1,9}\])+")
 
 
 def template_problems(template: Template) -> list[Problem]:
     """What is wrong with a template before it is filled: parameters that are used and not declared, bad defaults."""
     problems = []
-    for reference in dict.fromkeys(references_in(template.plan)):
+    for reference in dict.fromkeys([*references_in(template.plan), *_references_in_conditions(template.plan)]):
         if reference.step == "params" and (not reference.parts or reference.parts[0] not in template.parameters):
             nearest = nearest_names(str(reference), template.parameters)
             says = f"{reference} is used but not declared; declared: {name_list(nearest)}."
@@ -88,22 +91,59 @@ def _fits(value: Any, spec: ParameterSpec) -> bool:
     return isinstance(value, _TYPES[spec.type])
 
 
-def _put_in(value: Any, values: Mapping[str, Any]) -> Any:
+def _conditions(plan: Any) -> Iterator[str]:
+    """The `when` of every step, where a parameter may stand as a literal: `$count.n > $params.limit`."""
+    steps = plan.get("steps") if isinstance(plan, Mapping) else None
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, Mapping) and isinstance(step.get("when"), str):
+            yield step["when"]
+
+
+def _references_in_conditions(plan: Any) -> Iterator[Reference]:
+    for text in _conditions(plan):
+        for found in _IN_CONDITION.findall(text):
+            reference = parse_reference(found)
+            if reference is not None:
+                yield reference
+
+
+def _put_in(value: Any, values: Mapping[str, Any], key: str = "", inside: bool = False) -> Any:
+    """The document with parameters in place. `inside` arguments they are literals: their dollars mean nothing."""
     if isinstance(value, dict):
-        return {key: _put_in(item, values) for key, item in value.items()}
+        return {name: _put_in(item, values, name, inside or name in _FILLED_AT_RUN) for name, item in value.items()}
     if isinstance(value, list):
-        return [_put_in(item, values) for item in value]
-    if isinstance(value, str) and "params" in value:
-        return _fill_parameters(value, values)
-    return value
+        return [_put_in(item, values, key, inside) for item in value]
+    if not isinstance(value, str) or "params" not in value:
+        return value
+    if key == "when" and not inside:
+        return _fill_condition(value, values)
+    return _fill_parameters(value, values, _literal if inside else lambda put: put)
 
 
-def _fill_parameters(text: str, values: Mapping[str, Any]) -> Any:
+def _fill_parameters(text: str, values: Mapping[str, Any], taken: Callable[[Any], Any]) -> Any:
     """Only `params` is filled here; references to steps stay for the run."""
     whole = parse_reference(text)
     if whole is not None and whole.step == "params":
-        return _look_up(whole, values)
-    return rewrite(text, lambda ref: as_text(_look_up(ref, values)) if ref.step == "params" else None)
+        return taken(_look_up(whole, values))
+    return rewrite(text, lambda ref: taken(as_text(_look_up(ref, values))) if ref.step == "params" else None)
+
+
+def _fill_condition(text: str, values: Mapping[str, Any]) -> str:
+    def literal(match: re.Match[str]) -> str:
+        reference = parse_reference(match[0])
+        return match[0] if reference is None else json.dumps(_look_up(reference, values), ensure_ascii=False)
+
+    filled = rewrite(text, lambda ref: as_text(_look_up(ref, values)) if ref.step == "params" else None)
+    return _IN_CONDITION.sub(literal, filled)
+
+
+def _literal(value: Any) -> Any:
+    """A value whose dollars are just dollars when the arguments are filled in at the run."""
+    if isinstance(value, str):
+        return value.replace("$", "$$")
+    if isinstance(value, dict):
+        return {key: _literal(item) for key, item in value.items()}
+    return [_literal(item) for item in value] if isinstance(value, list) else value
 
 
 def _look_up(reference: Reference, values: Mapping[str, Any]) -> Any:

@@ -1,18 +1,43 @@
 """Is this plan valid? Every problem at once, each with the step it is about and where it stands."""
 
 from collections import Counter
+from heapq import nlargest
 from typing import Any
 
 from beforehand.engine.catalog import Catalog
 from beforehand.engine.condition import ConditionError, parse_condition
 from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
 from beforehand.engine.reading import PlanReading, read_plan
-from beforehand.engine.references import parse_reference
+from beforehand.engine.references import parse_reference, references_in
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step
 from beforehand.model.reason import Problem, name_list, nearest_names
 
 _UNKNOWN_FIRST = ("step.unknown_tool", "step.unknown_dependency", "step.unknown_reference", "plan.unknown_key")
+
+
+class _Names:
+    """The names of a plan's steps, and which of them come near a wrong one.
+
+    A plan of thousands may hold thousands of wrong names: then only likely ones are compared letter by letter, and
+    only the first wrong names get suggestions.
+    """
+
+    def __init__(self, names: set[str]) -> None:
+        self.names = names
+        self.left = 25 if len(names) > 200 else 1000
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def near(self, name: str) -> tuple[str, ...]:
+        if self.left == 0:
+            return ()
+        self.left -= 1
+        if len(self.names) <= 200:
+            return nearest_names(name, self.names)
+        pairs = {name[place : place + 2] for place in range(len(name) - 1)}
+        return nearest_names(name, nlargest(50, self.names, key=lambda other: sum(pair in other for pair in pairs)))
 
 
 def check_document(document: Any, catalog: Catalog) -> tuple[Plan, list[Problem]]:
@@ -45,7 +70,7 @@ def invalid_plan(problems: list[Problem]) -> BadInputError:
 def find_problems(reading: PlanReading, catalog: Catalog) -> list[Problem]:
     plan = reading.plan
     ids = {step.id for step in plan.steps}
-    known = ids | reading.broken_ids
+    known = _Names(ids | reading.broken_ids)
     problems: list[Problem] = _duplicates(plan)
     needs: dict[str, tuple[str, ...]] = {}
     for step, path in zip(plan.steps, reading.paths, strict=True):
@@ -80,11 +105,11 @@ def _tool_problems(step: Step, path: str, catalog: Catalog) -> list[Problem]:
     ]
 
 
-def _dependency_problems(step: Step, path: str, known: set[str]) -> list[Problem]:
+def _dependency_problems(step: Step, path: str, known: _Names) -> list[Problem]:
     problems = []
     for name in dict.fromkeys(step.depends_on):
         if name not in known:
-            nearest = nearest_names(name, known)
+            nearest = known.near(name)
             says = f"{step.id} depends on {name!r}, which is not in the plan; nearest: {name_list(nearest)}."
             problems.append(
                 Problem(
@@ -99,7 +124,7 @@ def _dependency_problems(step: Step, path: str, known: set[str]) -> list[Problem
     return problems
 
 
-def _bad_reference(step: Step, path: str, shown: str, name: str, known: set[str], loops: bool) -> Problem:
+def _bad_reference(step: Step, path: str, shown: str, name: str, known: _Names, loops: bool) -> Problem:
     if name in ("item", "index") and not loops:
         says = f"{step.id} uses {shown}, which only a step with forEach has."
     else:
@@ -109,7 +134,7 @@ def _bad_reference(step: Step, path: str, shown: str, name: str, known: set[str]
         about=step.id,
         path=path,
         says=says,
-        nearest=nearest_names(name, known),
+        nearest=known.near(name),
         try_next=f"Write ${shown} if a literal dollar is meant.",
     )
 
@@ -122,6 +147,9 @@ def _language_problems(step: Step, path: str) -> list[Problem]:
         except ConditionError as error:
             says = f"{step.id}: its `when` cannot be read, {error}."
             problems.append(Problem(code="step.bad_condition", about=step.id, path=f"{path}.when", says=says))
+    if any(reference.step in ("item", "index") for reference in references_in(step.for_each)):
+        says = f"{step.id}: forEach itself cannot use $item or $index."
+        problems.append(Problem(code="step.bad_for_each", about=step.id, path=f"{path}.forEach", says=says))
     if step.for_each is not None and not isinstance(step.for_each, list):
         text = step.for_each if isinstance(step.for_each, str) else ""
         if parse_reference(text) is None:
