@@ -49,6 +49,8 @@ class McpServerConfig(_Table):
     prefix: str | None = None
     """What stands before the dot in the tools' names; the server's name by default, '' for none."""
     timeout_s: float = Field(default=60.0, gt=0, le=86_400, allow_inf_nan=False)
+    """How long one call may take."""
+    start_timeout_s: float = Field(default=60.0, gt=0, le=86_400, allow_inf_nan=False)
     effect: Effect | None = None
     """For all tools of this server that have no policy of their own."""
     tools: dict[str, ToolPolicy] = Field(default_factory=dict)

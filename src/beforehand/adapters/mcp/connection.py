@@ -81,11 +81,11 @@ class McpConnection:
         self._last_words.clear()
         link.task = asyncio.create_task(self._keep(link), name=f"mcp {self.config.name}")
         try:
-            async with asyncio.timeout(self.config.timeout_s):
+            async with asyncio.timeout(self.config.start_timeout_s):
                 return await asyncio.shield(link.opened)
         except TimeoutError:
             await self._end()
-            raise self._unavailable(f"it did not answer within {self.config.timeout_s:g} s") from None
+            raise self._unavailable(f"it did not answer within {self.config.start_timeout_s:g} s") from None
         except asyncio.CancelledError:
             await self._end()
             raise
@@ -118,7 +118,7 @@ class McpConnection:
     async def _connected(self, stack: AsyncExitStack, link: _Link) -> "Client":
         from mcp import Client
 
-        client = Client(await self._transport(stack, link.stop), read_timeout_seconds=self.config.timeout_s)
+        client = Client(await self._transport(stack, link.stop), read_timeout_seconds=self.config.start_timeout_s)
         return await stack.enter_async_context(client)
 
     async def _transport(self, stack: AsyncExitStack, gone: asyncio.Event) -> Any:
