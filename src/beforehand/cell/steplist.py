@@ -29,6 +29,7 @@ class Line:
     fields: Mapping[str, Any] = field(default_factory=dict)
     at: int = 0
     """Its place in the list it came from."""
+    step_id: Any = None
 
     def text(self, key: str) -> str | None:
         value = self.fields.get(key)
@@ -80,7 +81,7 @@ def _atomic_lines(steps: list[Any]) -> tuple[list[Line], list[Problem]]:
             says = f"{label} has the action {_short(action)}; it is move or routine."
             problems.append(problem(f"{path}.action", str(action)[:80], says, names=("move", "routine")))
             continue
-        lines.append(Line(path, label, action, {key: step[key] for key in ATOMIC_KEYS if key in step}, at))
+        lines.append(Line(path, label, action, {key: step[key] for key in ATOMIC_KEYS if key in step}, at, number))
     return lines, problems + [found for line in lines for found in _misfits(line, "")]
 
 
@@ -108,7 +109,7 @@ def _plan_lines(steps: list[Any], scene: str) -> tuple[list[Line], list[Problem]
         if args.get("scene") not in (None, scene):
             says = f"{label} was planned for {_short(args.get('scene'))}, not for {scene}."
             problems.append(problem(f"{path}.args.scene", path, says, code="cell.other_scene"))
-        lines[at] = Line(path, label, action, {key: args[key] for key in ARG_KEYS if key in args}, at)
+        lines[at] = Line(path, label, action, {key: args[key] for key in ARG_KEYS if key in args}, at, step.get("id"))
     order, loose = _running_order(steps, lines)
     ordered = [lines[at] for at in order]
     return ordered, problems + loose + [found for line in ordered for found in _misfits(line, ".args")]
