@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 
@@ -35,18 +36,27 @@ class Craft(Protocol):
 
     async def deactivate(self, name: str) -> None: ...
 
-    async def plan(self, request: PlanRequest) -> Plan:
-        """A plan for the request; BadInputError when it cannot be made, RefusedError when it will not guess."""
+    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        """A plan for the request; BadInputError when it cannot be made, NotUnderstoodError when it would be a guess."""
+
+    async def prepare(self, plan: Plan) -> Plan:
+        """A plan somebody wrote for a scene of this kind, bound to the state of the world it starts from."""
 
     async def problems(self, plan: Plan) -> list[Problem]:
         """Why this plan would not work out in its scene, whatever the engine thinks of it."""
+
+    async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
+        """An offer to mend edited steps the scene does not allow, and what it says; None when there is none."""
 
     async def drift(self, plan: Plan) -> dict[str, Any] | None:
         """How the world differs from the one the plan was made for; None when it does not."""
 
     async def preview(self, plan: Plan) -> dict[str, Any]: ...
 
-    def state(self, name: str) -> dict[str, Any]:
+    async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live in a scene, for `GET /state`: lists named as there (robots, worksites, …)."""
+
+    async def answer(self, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> bool:
+        """Take the answer to a decision this craft opened; False when it is not its own."""
 
     async def close(self) -> None: ...

@@ -92,8 +92,7 @@ async def _close(house: House, decision: Decision, answer: Answer) -> None:
 
 async def _answer_craft(house: House, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> None:
     for craft in house.crafts.values():
-        answer = getattr(craft, "answer", None)
-        if answer is not None and await answer(decision, verb, value=value, note=note, by=by):
+        if await craft.answer(decision, verb, value=value, note=note, by=by):
             return
     raise ConflictError("Nobody is there to take this answer; start the server first.", code="decision.no_owner")
 

@@ -8,7 +8,7 @@ from beforehand.app.craft import Craft, PlanRequest
 from beforehand.app.house import House
 from beforehand.app.ids import new_id
 from beforehand.app.projection import plan_row_id
-from beforehand.engine.edit import difference, edited
+from beforehand.engine.edit import apply_edits, difference, edited
 from beforehand.engine.preview import preview_plan
 from beforehand.engine.reading import PlanReading
 from beforehand.engine.state import RunState
@@ -42,7 +42,8 @@ async def plan_for(
 ) -> tuple[Plan, Decision]:
     """Have the scene's craft make a plan for what somebody wants."""
     craft = await craft_of(house, request.scene)
-    return await keep_plan(house, await craft.plan(request), correlation_id=correlation_id, by=by)
+    correlation_id = correlation_id or new_id("ask")
+    return await keep_plan(house, await craft.plan(request, correlation_id), correlation_id=correlation_id, by=by)
 
 
 async def keep_plan(house: House, plan: Plan, *, correlation_id: str, by: str) -> tuple[Plan, Decision]:
@@ -56,6 +57,8 @@ async def keep_plan(house: House, plan: Plan, *, correlation_id: str, by: str) -
             "estimated_duration": plan.estimated_duration or _estimate(house, plan),
         }
     )
+    if plan.scene is not None:
+        plan = await (await craft_of(house, plan.scene)).prepare(plan)
     await _refuse_scene_problems(house, plan)
     correlation_id = correlation_id or plan_id
     review = _review(plan, iso(house.now()), by=by, running=False)
@@ -103,7 +106,7 @@ def _review(plan: Plan, at: str, *, by: str, running: bool) -> Decision:
         kind="review",
         title=f"Review: {plan.name or plan.description or 'a plan'} ({count}, version {plan.version})",
         about={"planId": plan.id, "version": plan.version},
-        evidence={"steps": [f"{step.order}. {step.description or step.tool}" for step in plan.steps[:50]]},
+        evidence=_review_evidence(plan),
         verbs=tuple(effects),
         effects=effects,
         if_unanswered="Nothing runs.",
@@ -111,6 +114,15 @@ def _review(plan: Plan, at: str, *, by: str, running: bool) -> Decision:
         covers=content_hash(plan.wire()["steps"]),
         opened_at=at,
     )
+
+
+def _review_evidence(plan: Plan) -> dict[str, Any]:
+    evidence: dict[str, Any] = {"steps": [f"{step.order}. {step.description or step.tool}" for step in plan.steps[:50]]}
+    if plan.notes:
+        evidence["notes"] = list(plan.notes)
+    if plan.comparison:
+        evidence["comparison"] = plan.comparison
+    return evidence
 
 
 async def get_plan(house: House, plan_id: str, version: int | None = None) -> Plan:
@@ -152,7 +164,14 @@ async def plan_versions(house: House, plan_id: str) -> list[dict[str, Any]]:
 
 
 async def edit_plan(
-    house: House, plan_id: str, version: int, edits: Any, *, by: str = "", for_run: str | None = None
+    house: House,
+    plan_id: str,
+    version: int,
+    edits: Any,
+    *,
+    by: str = "",
+    for_run: str | None = None,
+    repair: bool = False,
 ) -> tuple[Plan, Decision]:
     """Apply edits to the latest version, all or nothing; a stale version is a conflict with the difference.
 
@@ -161,8 +180,33 @@ async def edit_plan(
     async with house.turns[plan_id]:
         latest = await get_plan(house, plan_id)
         await _refuse_stale(house, latest, version)
-        plan = edited(latest, edits, house.catalog, created_at=iso(house.now()))
+        plan = await _edited(house, latest, edits, repair=repair)
         return await _keep_version(house, plan, by=by, may_change=for_run)
+
+
+async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Plan:
+    """The edited plan; for a scene's plan that its craft then refuses, an offer to repair it, or the repair itself."""
+    try:
+        plan = edited(latest, edits, house.catalog, created_at=iso(house.now()))
+        if plan.scene is None or not (problems := await (await craft_of(house, plan.scene)).problems(plan)):
+            return plan
+        refused = invalid_plan(problems)
+    except BadInputError as error:
+        if latest.scene is None or error.code == "edit.shape":
+            raise
+        refused = error
+    craft = await craft_of(house, str(latest.scene))
+    offer = await craft.repair(latest, apply_edits(latest, edits))
+    if offer is None:
+        raise refused
+    documents, says = offer
+    if not repair:
+        refused.hint = f"{says} Send the edits with `repair: true` to take it."
+        refused.extra["repair"] = {"says": says, "steps": documents}
+        raise refused
+    mended = plan_from({"steps": documents}, house.catalog)
+    update = {"version": latest.version + 1, "steps": mended.steps, "created_at": iso(house.now())}
+    return latest.model_copy(update=update)
 
 
 async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:
@@ -178,7 +222,7 @@ async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str
         craft = await craft_of(house, latest.scene)
         origin = latest.origin
         request = PlanRequest(latest.scene, origin.text, origin.intent, note, origin.options)
-        fresh = await craft.plan(request)
+        fresh = await craft.plan(request, await _correlation_id(house, plan_id))
         plan = fresh.model_copy(
             update={
                 "id": latest.id,
@@ -190,10 +234,15 @@ async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str
         return await _keep_version(house, plan, by=by)
 
 
+async def _correlation_id(house: House, plan_id: str) -> str:
+    """The id that goes with a plan from what somebody wanted to the last event of its run."""
+    head = await house.store.row("planHead", plan_id) or {}
+    return str(head.get("correlationId") or plan_id)
+
+
 async def _keep_version(house: House, plan: Plan, *, by: str, may_change: str | None = None) -> tuple[Plan, Decision]:
     await _refuse_scene_problems(house, plan)
-    head = await house.store.row("planHead", plan.id) or {}
-    correlation_id = str(head.get("correlationId") or plan.id)
+    correlation_id = await _correlation_id(house, plan.id)
     run = await live_run_state(house, plan.id)
     started = [] if run is None else [bad for bad in adoption_problems(run, plan) if bad.about != may_change]
     if started:

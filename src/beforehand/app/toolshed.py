@@ -11,6 +11,7 @@ import structlog
 
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import Toolbox
+from beforehand.app.cell_tools import CellDesk, cell_tools
 from beforehand.app.settings import Settings
 from beforehand.engine.catalog import Catalog
 from beforehand.model.errors import BeforehandError
@@ -31,6 +32,7 @@ class Toolshed:
     reasons: list[Reason] = field(default_factory=list)
     plugins: list[Plugins] = field(default_factory=list)
     servers: "McpServers | None" = None
+    cells: CellDesk = field(default_factory=CellDesk)
 
     @property
     def catalog(self) -> Catalog:
@@ -46,6 +48,8 @@ async def open_toolshed(settings: Settings, *, with_servers: bool = True) -> Too
     shed = Toolshed(Toolbox())
     builtins = Plugins(settings={"http_allow": settings["http_allow"]})
     register_builtins(builtins)
+    for tool in cell_tools(shed.cells):
+        builtins.add_tool(tool)
     _take(shed, builtins)
     for entry in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         plugins = Plugins(entry.name, settings.plugins.get(entry.name))

@@ -20,7 +20,7 @@ async def state_view(house: House, scene: str | None = None) -> dict[str, Any]:
     for row in scenes:
         craft = house.crafts.get(row["kind"])
         if row["active"] and craft is not None:
-            for name, items in craft.state(row["name"]).items():
+            for name, items in (await craft.state(row["name"])).items():
                 shown.setdefault(name, []).extend(items)
     decisions = await list_decisions(house)
     shown["runs"] = runs

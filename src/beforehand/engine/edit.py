@@ -21,6 +21,22 @@ MAX_EDITS = 10_000
 
 def edited(plan: Plan, edits: Any, catalog: Catalog, *, created_at: str) -> Plan:
     """The next version of the plan; BadInputError with every problem when the edits do not work out."""
+    documents, moved = _applied(plan, edits)
+    changed, found = check_document({"steps": documents}, catalog)
+    gone = {step.id for step in plan.steps} - {document["id"] for document in documents}
+    found = [_broken_by_removal(problem, gone) for problem in found] + _misplaced(changed, moved)
+    if found:
+        raise invalid_plan(found)
+    return plan.model_copy(update={"version": plan.version + 1, "steps": changed.steps, "created_at": created_at})
+
+
+def apply_edits(plan: Plan, edits: Any) -> Documents:
+    """The step documents after the edits, whether or not they still make a plan."""
+    return _applied(plan, edits)[0]
+
+
+def _applied(plan: Plan, edits: Any) -> tuple[Documents, set[str]]:
+    """The edited step documents, and which steps were moved."""
     if not isinstance(edits, Sequence) or isinstance(edits, str) or not edits:
         raise BadInputError("`edits` is a list with at least one edit.", code="edit.shape")
     if len(edits) > MAX_EDITS:
@@ -34,12 +50,7 @@ def edited(plan: Plan, edits: Any, catalog: Catalog, *, created_at: str) -> Plan
         document["order"] = order
     if problems:
         raise invalid_edit(problems)
-    changed, found = check_document({"steps": documents}, catalog)
-    gone = {step.id for step in plan.steps} - {document["id"] for document in documents}
-    found = [_broken_by_removal(problem, gone) for problem in found] + _misplaced(changed, moved)
-    if found:
-        raise invalid_plan(found)
-    return plan.model_copy(update={"version": plan.version + 1, "steps": changed.steps, "created_at": created_at})
+    return documents, moved
 
 
 def invalid_edit(problems: Sequence[Problem]) -> BadInputError:

@@ -60,6 +60,12 @@ class RefusedError(BeforehandError):
     code = "refused"
 
 
+class NotUnderstoodError(RefusedError):
+    """Words that could mean several things; nobody guesses. `extra` holds what was understood."""
+
+    code = "intent.not_understood"
+
+
 class UnauthorisedError(BeforehandError):
     code = "auth.missing"
 

@@ -142,6 +142,8 @@ class Plan(Word):
     world: dict[str, Any] | None = None
     """The state of the world it was planned from; it starts only while that still holds."""
     notes: tuple[str, ...] = ()
+    comparison: dict[str, Any] | None = None
+    """What another order of the same goals would have come to, for the review."""
 
     def wire(self) -> dict[str, Any]:
         shown = self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"steps"})

@@ -1,0 +1,207 @@
+"""A simulated cell controller: it moves along allowed edges, stabilises, runs, verifies, and can be told to fail.
+
+Like a real one it keeps going when the house dies: what it is doing is a few numbers in a file (where from, where to,
+from when until when), so that after a restart it can still say whether a command was finished. It refuses what the
+cell does not allow, whoever asks.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from beforehand.adapters.sim.cell_faults import CellFault
+from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
+from beforehand.model.errors import Fault
+from beforehand.model.reason import name_list
+from beforehand.ports.cell import CellCommand, CellReport
+from beforehand.ports.clock import Clock
+from beforehand.ports.tool import ProbeAnswer
+
+KEPT_KEYS = 500
+STALL_S = 3600.0
+SLICE_MS = 200
+
+
+class SimCell:
+    """One cell. `file` None keeps nothing, for previews and tests; `speed` 10 makes a second last a tenth."""
+
+    def __init__(self, scene: CellScene, clock: Clock, *, file: Path | None = None, speed: float = 1.0) -> None:
+        self._scene = scene
+        self._clock = clock
+        self._file = file
+        self._speed = max(speed, 1e-3)
+        self._exits = _exits(scene)
+        start = scene.state
+        self._state: dict[str, Any] = {
+            "position": start.current_position if start else (scene.positions[0].name if scene.positions else None),
+            "tool": start.current_tool if start else NO_TOOL,
+            "doing": None,
+            "done": {},
+            "faults": [],
+        }
+        self._load()
+
+    # -- what it is asked ----------------------------------------------------------------------------------------
+
+    async def report(self) -> CellReport:
+        self._catch_up()
+        return self._report()
+
+    async def did(self, key: str) -> ProbeAnswer:
+        self._load()
+        self._catch_up()
+        if key in self._state["done"]:
+            return ProbeAnswer("happened", self._state["done"][key], "The controller finished it.")
+        doing = self._state["doing"]
+        if doing is not None and doing["key"] == key:
+            if doing["lost"]:
+                return ProbeAnswer("unknown", says="Power was lost on the way; nobody knows where the robot stands.")
+            return ProbeAnswer("running", says="The controller is still at it.")
+        return ProbeAnswer("not_begun", says="The controller never took it on.")
+
+    async def place(self, position: str, tool: str) -> None:
+        self._state |= {"position": position, "tool": tool, "doing": None}
+        self._save()
+
+    def inject(self, fault: CellFault) -> None:
+        """Have the next command that fits go wrong."""
+        self._load()
+        self._state["faults"].append(fault.wire())
+        self._save()
+
+    # -- what it does --------------------------------------------------------------------------------------------
+
+    async def do(self, command: CellCommand, progress: Callable[[float], None]) -> CellReport:
+        self._load()
+        self._catch_up()
+        if command.key in self._state["done"]:
+            return self._report()
+        self._refuse_impossible(command)
+        fault = self._take_fault(command)
+        self._refuse_by_fault(fault, command)
+        await self._spend(command, fault, progress)
+        return self._finish(command, fault)
+
+    def _refuse_impossible(self, command: CellCommand) -> None:
+        position = self._state["position"]
+        if self._state["doing"] is not None:
+            raise _untouched("The robot is at something else or lost; say where it stands first.", "cell.busy")
+        if command.action == "move":
+            if command.target not in self._exits.get(position, ()):
+                there = name_list(sorted(self._exits.get(position, ())))
+                raise _untouched(
+                    f"No move leads from {position} to {command.target}; from there: {there}.", "cell.no_edge"
+                )
+        elif position != command.position:
+            raise _untouched(
+                f"{command.target} needs the robot at {command.position}; it is at {position}.", "cell.place"
+            )
+        elif command.target == ATTACH and self._state["tool"] != NO_TOOL:
+            raise _untouched(f"The robot already holds {self._state['tool']}.", "cell.tool_held")
+        elif command.target == RELEASE and self._state["tool"] != command.tool:
+            raise _untouched(f"The robot holds {self._state['tool']}, not {command.tool}.", "cell.tool_held")
+
+    def _take_fault(self, command: CellCommand) -> CellFault | None:
+        for place, document in enumerate(self._state["faults"]):
+            fault = CellFault.model_validate(document)
+            if fault.fits(command.action, command.target):
+                del self._state["faults"][place]
+                self._save()
+                return fault
+        return None
+
+    def _refuse_by_fault(self, fault: CellFault | None, command: CellCommand) -> None:
+        if fault is None:
+            return
+        if fault.fault == "tool_missing" and command.target == ATTACH:
+            raise _untouched(f"{command.tool} is not in its stand.", "cell.tool_missing")
+        if fault.fault == "fail":
+            raise Fault(f"The controller reports an error on {command.target}.", code="cell.failed", untouched=True)
+
+    async def _spend(self, command: CellCommand, fault: CellFault | None, progress: Callable[[float], None]) -> None:
+        """Let the time pass that the command takes; what is under way is on file before it begins."""
+        seconds = STALL_S if fault is not None and fault.fault == "stall" else command.seconds / self._speed
+        begin = self._clock.now_ms()
+        end = begin + round(seconds * 1000)
+        lost = fault is not None and fault.fault == "power"
+        self._state["doing"] = {**_plain(command), "begin": begin, "end": end, "lost": lost}
+        self._save()
+        if lost:
+            await self._clock.sleep_until(begin + (end - begin) // 2)
+            raise Fault("Power was lost on the way; the robot stands between two positions.", code="cell.power")
+        while (now := self._clock.now_ms()) < end:
+            progress(100 * (now - begin) / (end - begin))
+            await self._clock.sleep_until(min(end, now + SLICE_MS))
+        progress(100)
+
+    def _finish(self, command: CellCommand, fault: CellFault | None) -> CellReport:
+        self._catch_up()
+        if fault is not None and fault.fault == "verify":
+            self._state["done"].pop(command.key, None)
+            self._save()
+            raise Fault(f"{command.verify or command.target} was not passed at {command.position}.", code="cell.verify")
+        return self._report()
+
+    def _catch_up(self) -> None:
+        """What was under way and is over by the clock has happened."""
+        doing = self._state["doing"]
+        if doing is None or doing["lost"] or self._clock.now_ms() < doing["end"]:
+            return
+        if doing["action"] == "move":
+            self._state["position"] = doing["target"]
+        elif doing["target"] == ATTACH:
+            self._state["tool"] = doing["tool"]
+        elif doing["target"] == RELEASE:
+            self._state["tool"] = NO_TOOL
+        self._state["doing"] = None
+        done = self._state["done"]
+        done[doing["key"]] = {"current_position": self._state["position"], "current_tool": self._state["tool"]}
+        while len(done) > KEPT_KEYS:
+            del done[next(iter(done))]
+        self._save()
+
+    def _report(self) -> CellReport:
+        doing = self._state["doing"]
+        if doing is None:
+            return CellReport(self._state["position"], self._state["tool"])
+        if doing["action"] == "move":
+            return CellReport(None, self._state["tool"], f"Between {self._state['position']} and {doing['target']}.")
+        return CellReport(self._state["position"], self._state["tool"], f"At {doing['target']}.")
+
+    # -- its memory ----------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        if self._file is not None and self._file.exists():
+            self._state = json.loads(self._file.read_text(encoding="utf-8"))
+
+    def _save(self) -> None:
+        if self._file is None:
+            return
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._file.with_suffix(".new")
+        draft.write_text(json.dumps(self._state), encoding="utf-8")
+        draft.replace(self._file)
+
+
+def _exits(scene: CellScene) -> dict[str | None, set[str]]:
+    exits: dict[str | None, set[str]] = {place.name: set() for place in scene.positions}
+    for move in scene.moves:
+        exits[move.source].add(move.target)
+        if not move.one_way:
+            exits[move.target].add(move.source)
+    return exits
+
+
+def _plain(command: CellCommand) -> dict[str, Any]:
+    return {
+        "key": command.key,
+        "action": command.action,
+        "target": command.target,
+        "position": command.position,
+        "tool": command.tool,
+    }
+
+
+def _untouched(says: str, code: str) -> Fault:
+    return Fault(says, code=code, untouched=True)

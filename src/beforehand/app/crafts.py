@@ -1,0 +1,11 @@
+"""Which crafts the house has: one for every kind of scene."""
+
+from beforehand.app.cells import CellCraft
+from beforehand.app.house import House
+
+
+def register_crafts(house: House) -> None:
+    """Put every craft in its place; their scenes are made live afterwards."""
+    cells = CellCraft(house)
+    house.crafts[cells.kind] = cells
+    house.shed.cells.record = cells.record
