@@ -226,6 +226,11 @@ async def test_closed_folders(root: Path) -> None:
     assert await workspace.read("a.txt") == b"a"
 
 
+async def test_a_closed_folder_round_the_workspace_closes_nothing(root: Path) -> None:
+    for folder in (root, root.parent):
+        assert await DiskWorkspace(root, closed=[folder]).read("a.txt") == b"a"
+
+
 async def test_a_neighbour_with_a_longer_name_is_outside(root: Path) -> None:
     neighbour = root.with_name("root-too")
     neighbour.mkdir()

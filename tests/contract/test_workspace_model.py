@@ -55,6 +55,26 @@ async def answer(workspace: Workspace, operation: tuple[Any, ...]) -> Any:
         return f"refused: {fault.code}"
 
 
+ANY_PATH = st.lists(
+    st.one_of(st.sampled_from(["..", ".", "", "/", "a", "d", "to_a", "out", "~", "\0"]), st.text(max_size=5)),
+    max_size=6,
+).map("/".join)
+
+
+@settings(max_examples=300)
+@given(path=ANY_PATH, operation=st.sampled_from(["read", "exists", "delete", "entries", "write"]))
+def test_no_path_whatever_leads_out(scratch: Path, path: str, operation: str) -> None:
+    """Everything above the root is as before, and every refusal is a Fault."""
+    root = furnish(scratch / "fuzzed" / "root")
+    guarded = scratch / "fuzzed" / "outside"
+    guarded.mkdir(exist_ok=True)
+    (guarded / "a").write_text("guarded")
+    (root / "out").symlink_to("../outside")
+    asyncio.run(answer(DiskWorkspace(root), (operation, path, b"x") if operation == "write" else (operation, path)))
+    assert sorted(entry.name for entry in (scratch / "fuzzed").iterdir()) == ["outside", "root"]
+    assert [(entry.name, entry.read_text()) for entry in guarded.iterdir()] == [("a", "guarded")]
+
+
 @settings(max_examples=150)
 @given(operations=st.lists(OPERATIONS, max_size=12))
 def test_view_and_disk_answer_alike(scratch: Path, operations: list[tuple[Any, ...]]) -> None:

@@ -31,7 +31,9 @@ class DiskWorkspace:
 
     def __init__(self, root: Path, *, closed: Iterable[Path] = ()) -> None:
         self._root = os.path.realpath(root)
-        self._closed = tuple(os.path.realpath(folder) for folder in closed)
+        resolved = (os.path.realpath(folder) for folder in closed)
+        # A closed folder round the whole workspace would leave nothing to work on.
+        self._closed = tuple(folder for folder in resolved if not _is_within(self._root, folder))
         self._swept: set[Parts] = set()
 
     def describe(self) -> str:

@@ -5,6 +5,7 @@ server that goes away ends the task, and the next call starts it anew.
 """
 
 import asyncio
+import logging
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from mcp import Client
 
 SIGN_OF_LIFE_S = 5.0
+
+# The client library logs a server's odd output with tracebacks; without a log set up they would land on the terminal.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 @dataclass(eq=False)
@@ -162,4 +166,5 @@ def root_cause(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, FileNotFoundError):
         return f"the program {error.filename} is not there"
-    return (str(error) or type(error).__name__).rstrip(".")
+    said = (str(error) or type(error).__name__).rstrip(".")
+    return {"Connection closed": "it ended without answering"}.get(said, said)
