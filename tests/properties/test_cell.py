@@ -1,0 +1,370 @@
+"""On random cells: every plan passes the verifier, takes the one settled path, and repairs and orders hold.
+
+The oracle here enumerates simple paths and permutations outright; it knows nothing of how the house searches.
+"""
+
+from fractions import Fraction
+from itertools import pairwise, permutations
+from typing import Any
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from beforehand.cell.builder import Sequence, build
+from beforehand.cell.lookup import Lookup
+from beforehand.cell.order import best_order
+from beforehand.cell.planform import from_plan_steps, to_plan_steps
+from beforehand.cell.preview import preview
+from beforehand.cell.repair import repair, repair_plan
+from beforehand.cell.topology import Topology
+from beforehand.cell.verifier import verify
+from beforehand.model.cell import (
+    CellScene,
+    CellState,
+    Goal,
+    Intent,
+    Move,
+    Position,
+    Routine,
+    Support,
+    ToolStand,
+)
+from beforehand.model.errors import BadInputError
+
+bounded = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+fewer = settings(bounded, max_examples=50)
+
+NAMES = ["A", "B", "a", "a1", "a10", "a2", "É", "Z_9"]
+COSTS = st.sampled_from([1, 1, 1, 2, 0, 0.1, 0.2, 0.3, 1e-9, 1.5])
+
+
+@st.composite
+def cells(draw: st.DrawFn, *, even: bool | None = None) -> CellScene:
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=7, unique=True))
+    pairs = [(a, b) for a in names for b in names if a != b]
+    chosen = draw(st.lists(st.sampled_from(pairs), max_size=14, unique=True))
+    same = draw(st.booleans()) if even is None else even
+    moves = tuple(
+        Move(source=a, target=b, one_way=draw(st.booleans()), cost=1 if same else draw(COSTS)) for a, b in chosen
+    )
+    roles = st.sampled_from([None, "safe", "work"])
+    positions = tuple(Position(name=name, role=draw(roles)) for name in names)
+    tools = tuple(ToolStand(name=name, stand=draw(st.sampled_from(names))) for name in ("Saw", "Torch"))
+    routines = tuple(draw(_routines(name, names)) for name in ("cut", "burn", "look"))
+    tool_work = tuple(
+        Routine(name=name, supported_at=tuple(draw(_supports(names)))) for name in ("tool_attach", "tool_release")
+    )
+    state = CellState(
+        current_position=draw(st.sampled_from(names)), current_tool=draw(st.sampled_from(["none", "Saw", "Torch"]))
+    )
+    return CellScene(
+        name="random", positions=positions, moves=moves, tools=tools, routines=routines + tool_work, state=state
+    )
+
+
+@st.composite
+def _supports(draw: st.DrawFn, names: list[str]) -> list[Support]:
+    places = draw(st.lists(st.sampled_from(names), min_size=1, max_size=4, unique=True))
+    return [
+        Support(
+            position=place,
+            stabilize=draw(st.sampled_from([None, 0, 1.5])),
+            verify=draw(st.sampled_from([None, "check"])),
+            action_after=draw(st.sampled_from([None, None, None, "blow_off", "move_safe"])),
+        )
+        for place in places
+    ]
+
+
+@st.composite
+def _routines(draw: st.DrawFn, name: str, names: list[str]) -> Routine:
+    tool = draw(st.sampled_from([None, "none", "Saw", "Torch"]))
+    return Routine(name=name, required_tool=tool, supported_at=tuple(draw(_supports(names))), duration_s=1)
+
+
+@st.composite
+def intents(draw: st.DrawFn, scene: CellScene, *, most: int = 5, plain: bool = False) -> Intent:
+    return Intent(steps=tuple(draw(st.lists(_goals(scene, plain), min_size=1, max_size=most))))
+
+
+def _goals(scene: CellScene, plain: bool) -> st.SearchStrategy[Goal]:
+    work = [
+        Goal(action="routine", routine=routine.name, position=support.position)
+        for routine in scene.routines
+        if not routine.name.startswith("tool_")
+        for support in routine.supported_at
+    ]
+    moves = [Goal(action="move", position=place.name) for place in scene.positions]
+    tools = [Goal(action="attach_tool", tool=tool.name) for tool in scene.tools] + [Goal(action="release_tool")]
+    return st.sampled_from(work + moves if plain else work + moves + tools)
+
+
+def built(scene: CellScene, intent: Intent) -> Sequence | None:
+    assert scene.state
+    try:
+        return build(scene, intent, scene.state)
+    except BadInputError:
+        return None
+
+
+def edges(scene: CellScene) -> dict[tuple[str, str], Fraction]:
+    found: dict[tuple[str, str], Fraction] = {}
+    for move in scene.moves:
+        cost = Fraction(str(move.cost))
+        for edge in [(move.source, move.target)] + ([] if move.one_way else [(move.target, move.source)]):
+            found[edge] = min(found.get(edge, cost), cost)
+    return found
+
+
+def oracle(scene: CellScene, start: str, end: str) -> list[str] | None:
+    """The least of all simple paths by cost, then moves, then names."""
+    roads = edges(scene)
+    best: tuple[Fraction, int, list[str]] | None = None
+    todo: list[list[str]] = [[start]]
+    while todo:
+        path = todo.pop()
+        if path[-1] == end:
+            offer = (sum((roads[pair] for pair in pairwise(path)), Fraction(0)), len(path), path)
+            best = offer if best is None or offer < best else best
+            continue
+        todo += [[*path, b] for a, b in roads if a == path[-1] and b not in path]
+    return best[2] if best else None
+
+
+@bounded
+@given(cells(), st.data())
+def test_shortest_path_is_the_oracles(scene: CellScene, data: st.DataObject) -> None:
+    names = [place.name for place in scene.positions]
+    topology = Topology(scene)
+    for start in names:
+        for end in names:
+            assert topology.shortest_path(start, end) == oracle(scene, start, end)
+
+
+@fewer
+@given(cells(even=False))
+def test_big_graph_search_takes_the_same_paths(scene: CellScene) -> None:
+    from beforehand.cell.bulk import distances_among, distances_to
+
+    topology = Topology(scene)
+    places = list(range(len(topology.names)))
+    moves, cost = distances_among(topology, places)
+    for end in places:
+        column = distances_to(topology, end) if topology.weight else []
+        for start in places:
+            path = topology.shortest_path(topology.names[start], topology.names[end])
+            if path is None:
+                assert moves[start, end] == -1
+            else:
+                assert (moves[start, end], cost[start, end]) == topology.length(path)
+                assert not column or column[start] == cost[start, end] * topology.radix + moves[start, end]
+
+
+@fewer
+@given(cells(even=True))
+def test_many_sources_at_once_measure_the_same(scene: CellScene) -> None:
+    from beforehand.cell.bulk import distances_among
+
+    topology = Topology(scene)
+    places = list(range(len(topology.names)))[::-1]
+    moves, cost = distances_among(topology, places)
+    for row, start in enumerate(places):
+        for column, end in enumerate(places):
+            path = topology.shortest_path(topology.names[start], topology.names[end])
+            expected = (-1, 0) if path is None else topology.length(path)
+            assert (moves[row, column], cost[row, column]) == expected
+
+
+@bounded
+@given(st.data())
+def test_every_plan_passes_the_verifier_and_walks_the_oracles_paths(data: st.DataObject) -> None:
+    scene = data.draw(cells())
+    assert scene.state
+    made = built(scene, data.draw(intents(scene)))
+    assume(made is not None)
+    assert made is not None
+    verdict = verify(scene, made.wire(), scene.state)
+    assert verdict.problems == ()
+    assert (verdict.end, verdict.states) == (made.end, made.states)
+    plan = to_plan_steps(made)
+    assert verify(scene, plan, scene.state).problems == ()
+    assert from_plan_steps(plan) == list(made.steps)
+    seen = preview(scene, plan, scene.state)
+    assert seen.end == made.end
+    assert seen.moves == sum(step.action == "move" for step in made.steps)
+    _check_legs(scene, made)
+
+
+def _check_legs(scene: CellScene, made: Sequence) -> None:
+    """Between two routines the robot takes the settled path; a safe move stands alone before it."""
+    assert scene.state
+    at = scene.state.current_position
+    leg, goal = [at], 1
+    for step, number in zip(made.steps, made.goal_of, strict=True):
+        if step.action == "routine" or number != goal:
+            assert leg == oracle(scene, leg[0], leg[-1])
+            leg, goal = [leg[-1]], number
+        if step.action == "move":
+            leg.append(step.target)
+            if made.steps[step.id - 2].action_after == "move_safe" and step.id > 1:
+                leg = [step.target]
+    assert leg == oracle(scene, leg[0], leg[-1])
+
+
+@bounded
+@given(st.data())
+def test_a_plan_is_refused_only_for_a_reason_the_oracle_sees(data: st.DataObject) -> None:
+    scene = data.draw(cells())
+    place = data.draw(st.sampled_from([place.name for place in scene.positions]))
+    assert scene.state
+    made = built(scene, Intent(steps=(Goal(action="move", position=place),)))
+    path = oracle(scene, scene.state.current_position, place)
+    assert (made is None) == (path is None)
+    if made is not None and path is not None:
+        assert [step.target for step in made.steps] == path[1:]
+
+
+@fewer
+@given(st.data())
+def test_free_order_is_the_best_of_all_orders(data: st.DataObject) -> None:
+    scene = data.draw(cells())
+    assert scene.state
+    intent = data.draw(intents(scene, most=4))
+    prices = []
+    for order in permutations(intent.steps):
+        made = built(scene, Intent(steps=order))
+        if made is not None:
+            prices.append((len(made.steps), made.cost))
+    if not prices:
+        try:
+            best_order(scene, intent, scene.state)
+        except BadInputError:
+            return
+        raise AssertionError("an order was found where none works")
+    proposed, saved = best_order(scene, intent, scene.state)
+    made = built(scene, proposed)
+    assert made is not None
+    assert (len(made.steps), made.cost) == min(prices) == (saved.steps, saved.cost)
+    assert sorted(map(repr, proposed.steps)) == sorted(map(repr, intent.steps))
+    given_order = built(scene, intent)
+    assert saved.steps_given == (len(given_order.steps) if given_order else None)
+
+
+@settings(fewer, max_examples=25)
+@given(st.data())
+def test_local_search_never_worsens_and_keeps_after(data: st.DataObject) -> None:
+    from beforehand.cell.goals import resolve
+    from beforehand.cell.ledger import Ledger
+    from beforehand.cell.order import respects
+    from beforehand.cell.search import search
+
+    scene = data.draw(cells())
+    assert scene.state
+    intent = data.draw(intents(scene, most=8))
+    lookup = Lookup(scene)
+    tasks, unknown = resolve(lookup, intent.steps)
+    assert not unknown
+    before = [data.draw(st.integers(0, (1 << index) - 1)) if index % 3 == 2 else 0 for index in range(len(tasks))]
+    ledger = Ledger(lookup, tasks, scene.state)
+    order = search(ledger, before)
+    as_given = ledger.price(range(len(tasks)))
+    if as_given is not None:
+        assert order is not None
+    if order is not None:
+        assert sorted(order) == list(range(len(tasks)))
+        assert respects(order, before)
+        price = ledger.price(order)
+        assert price is not None
+        made = built(scene, Intent(steps=tuple(intent.steps[index] for index in order)))
+        assert made is not None
+        assert (len(made.steps), made.cost) == price
+        assert as_given is None or price <= as_given
+
+
+@bounded
+@given(st.data())
+def test_an_edited_list_is_caught_or_right_and_its_repair_verifies(data: st.DataObject) -> None:
+    scene = data.draw(cells())
+    assert scene.state
+    made = built(scene, data.draw(intents(scene)))
+    assume(made is not None and len(made.steps) > 1)
+    assert made is not None
+    steps = to_plan_steps(made)
+    edited = _edited(steps, data)
+    verdict = verify(scene, edited, scene.state)
+    proposal = repair(scene, edited, scene.state)
+    if verdict.ok:
+        assert _legal(scene, edited)
+        assert proposal.added == ()
+    if not proposal.problems:
+        assert verify(scene, [step.wire() for step in proposal.steps], scene.state).problems == ()
+        assert proposal.end == verify(scene, [step.wire() for step in proposal.steps], scene.state).end
+        mended, _ = repair_plan(scene, edited, scene.state)
+        assert verify(scene, mended, scene.state).problems == ()
+        assert len({step["id"] for step in mended}) == len(mended)
+        kept = {step["id"] for step in edited if step.get("status") != "skipped"} & {step["id"] for step in mended}
+        assert len(kept) == sum(place is not None for place in proposal.origin)
+
+
+def _edited(steps: list[dict[str, Any]], data: st.DataObject) -> list[dict[str, Any]]:
+    """Drop, double or swap a step, and chain what is left."""
+    at = data.draw(st.integers(0, len(steps) - 1))
+    kind = data.draw(st.sampled_from(["drop", "swap", "double", "skip"]))
+    edited = [dict(step) for step in steps]
+    if kind == "drop":
+        del edited[at]
+    elif kind == "swap":
+        edited[at], edited[at - 1] = edited[at - 1], edited[at]
+    elif kind == "double":
+        edited.insert(at, dict(edited[at], id="again"))
+    else:
+        edited[at]["status"] = "skipped"
+    for before, step in zip([None, *edited], edited, strict=False):
+        step["dependsOn"] = [before["id"]] if before else []
+    return edited
+
+
+def _legal(scene: CellScene, steps: list[dict[str, Any]]) -> bool:
+    """The same judgement in a few lines of its own: every move along an edge, every routine in place with its tool."""
+    assert scene.state
+    at, tool = scene.state.current_position, scene.state.current_tool
+    roads = edges(scene)
+    needs = {routine.name: routine.tool_needed for routine in scene.routines}
+    for step in steps:
+        if step.get("status") == "skipped":
+            continue
+        args = step["args"]
+        if step["tool"] == "cell.move":
+            if (at, args["target"]) not in roads:
+                return False
+            at = args["target"]
+        elif args["position"] != at:
+            return False
+        elif args["target"] == "tool_attach":
+            if tool != "none":
+                return False
+            tool = args["tool"]
+        elif args["target"] == "tool_release":
+            if tool != args["tool"]:
+                return False
+            tool = "none"
+        elif needs[args["target"]] not in (None, tool):
+            return False
+    return True
+
+
+@fewer
+@given(st.data())
+def test_the_same_scene_in_any_order_of_writing_gives_the_same_plan(data: st.DataObject) -> None:
+    scene = data.draw(cells())
+    intent = data.draw(intents(scene))
+    shuffled = scene.model_copy(
+        update={
+            "positions": tuple(data.draw(st.permutations(scene.positions))),
+            "moves": tuple(data.draw(st.permutations(scene.moves))),
+            "tools": tuple(data.draw(st.permutations(scene.tools))),
+            "routines": tuple(data.draw(st.permutations(scene.routines))),
+        }
+    )
+    first, second = built(scene, intent), built(shuffled, intent)
+    assert (first and first.wire()) == (second and second.wire())
