@@ -189,6 +189,13 @@ def test_between_two_runs_of_a_server_robots_go_on_unheard():
     assert next(item for item in heard if item.robot_id == "R1").task_status == 4
 
 
+def test_after_the_shortest_silence_every_robot_reports_at_once():
+    sim = SimFleet(ring())
+    sim.advance(0)
+    sim.settle(300)
+    assert sorted(item.robot_id for item in sim.advance(300)) == list(ROBOTS)
+
+
 def test_a_snapshot_of_another_scene_is_refused():
     kept = SimFleet(ring()).snapshot()
     with pytest.raises(BadInputError, match="ring"):

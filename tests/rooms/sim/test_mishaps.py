@@ -230,8 +230,8 @@ def test_a_wrong_sensor_says_the_opposite(drive):
     yard = drive(fault("sensor_wrong", forS=10), settings=SimSettings(load_sensor=True))
     yard.to(4)
     assert yard.last().load_sensor == "empty"
-    yard.to(14)
-    assert yard.last().load_sensor == "loaded"
+    yard.to(5)
+    assert (yard.last().load_sensor, yard.last().ts) == ("loaded", 5000)
     yard.to(30)
     assert yard.last().load_sensor == "empty"
 

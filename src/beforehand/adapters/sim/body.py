@@ -5,6 +5,7 @@ the body is at any moment follows from when the thing began, so nothing needs sm
 …) stop the thing's clock; it goes on where it stopped.
 """
 
+import copy
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from math import pi, tau
@@ -14,6 +15,7 @@ from beforehand.model.fleet import RobotSpec, Settings
 from beforehand.model.robot import Telemetry
 
 COMPLETED, FAILED, CANCELLED = 4, 5, 6
+NEVER_MS = -(10**15)
 _PAUSES = frozenset({"paused", "hand"})
 
 
@@ -102,7 +104,7 @@ class Body:
     ack_delay_ms: int = 0
     answers: dict[str, list[Any]] = field(default_factory=dict)
     """What was answered to the commands of late, by key: a repeated command is answered again and not done again."""
-    reported_ms: int = -(10**15)
+    reported_ms: int = NEVER_MS
     face: tuple[Any, ...] | None = None
     """What the last report said, apart from place, time and battery."""
     held_back: Telemetry | None = None
@@ -215,16 +217,20 @@ class Body:
 
     def wire(self) -> dict[str, Any]:
         """All of it, as a copy; by hand because snapshots of a thousand robots are taken while they drive."""
-        values = {name: getattr(self, name) for name in _FIELDS}
+        values = {name: getattr(self, name) for name in _BODY}
         for name in ("halts", "conditions", "strikes", "answers"):
             values[name] = values[name].copy()
-        for name in ("leg", "order", "held_back"):
-            values[name] = None if values[name] is None else asdict(values[name])
+        if self.leg is not None:
+            values["leg"] = {name: getattr(self.leg, name) for name in _LEG}
+        if self.order is not None:
+            values["order"] = {name: getattr(self.order, name) for name in _ORDER} | {"route": self.order.route.copy()}
+        if self.held_back is not None:
+            values["held_back"] = asdict(self.held_back)
         return values
 
     @classmethod
     def from_wire(cls, data: Mapping[str, Any]) -> "Body":
-        values = dict(data)
+        values = copy.deepcopy(dict(data))
         for name, kind in (("leg", Leg), ("order", Order), ("held_back", Telemetry)):
             if values[name] is not None:
                 values[name] = kind(**values[name])
@@ -233,7 +239,7 @@ class Body:
         return cls(**values)
 
 
-_FIELDS = tuple(spec.name for spec in fields(Body))
+_BODY, _LEG, _ORDER = (tuple(spec.name for spec in fields(kind)) for kind in (Body, Leg, Order))
 
 
 def wrapped(angle: float) -> float:

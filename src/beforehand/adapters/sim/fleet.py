@@ -7,28 +7,23 @@ what happens nothing is computed; positions and batteries are in closed form, so
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 from beforehand.adapters.sim import forklift, mishaps
-from beforehand.adapters.sim.body import Body, SimSettings
+from beforehand.adapters.sim.body import NEVER_MS, Body, SimSettings
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.pallets import Pallets, Place
+from beforehand.adapters.sim.readings import Position, face, position, telemetry
 from beforehand.adapters.sim.roads import Roads
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import FleetScene, Occupancy
 from beforehand.model.reason import name_list, nearest_names
-from beforehand.model.robot import Ack, GoTarget, LoadReading, RobotCommand, Telemetry
+from beforehand.model.robot import Ack, GoTarget, RobotCommand, Telemetry
 
 _VERSION = 1
 _QUIET_STEP_MS = 10_000
 _FLAT = 0.00005
 """Less than this is reported as no charge at all."""
-
-
-class Position(NamedTuple):
-    x: float
-    y: float
-    heading: float
 
 
 class SimFleet:
@@ -95,6 +90,8 @@ class SimFleet:
         self._queue = [item for item in self._queue if item[3] != "period"]
         heapq.heapify(self._queue)
         self._put(now_ms, "", "period", None)
+        for body in self._bodies.values():
+            body.reported_ms = NEVER_MS
 
     def next_ms(self) -> int | None:
         """When the next thing will happen by itself; None before time has begun."""
@@ -107,7 +104,7 @@ class SimFleet:
         if body is None or body.has("offline"):
             return None
         body.seq += 1
-        return self._telemetry(body, now_ms)
+        return telemetry(self._yard, body, now_ms)
 
     def inject(self, fault: FaultSpec, now_ms: int) -> None:
         """Let a fault happen `at_s` seconds from now."""
@@ -117,6 +114,11 @@ class SimFleet:
 
     # -- what is really there
 
+    @property
+    def robots(self) -> int:
+        """How many there are."""
+        return len(self._bodies)
+
     def pallets(self) -> dict[str, Place]:
         """Every pallet and the worksite or robot it is at; their number changes only by a person's hand."""
         return self._pallets.where()
@@ -124,7 +126,8 @@ class SimFleet:
     def positions(self, now_ms: int | None = None) -> dict[str, Position]:
         """Where every robot is now, or at a moment since the last call that nothing has happened after."""
         now_ms = self._now_ms or 0 if now_ms is None else now_ms
-        return {name: self._position(body, now_ms, body.share_driven(now_ms)) for name, body in self._bodies.items()}
+        yard = self._yard
+        return {name: position(yard, body, now_ms, body.share_driven(now_ms)) for name, body in self._bodies.items()}
 
     def set_occupancy(self, worksite_id: str, occupancy: Occupancy) -> None:
         """A person brings a pallet (`filled`) or takes it away (`empty`); other words change nothing."""
@@ -243,24 +246,10 @@ class SimFleet:
 
     # -- reports
 
-    def _face(self, body: Body) -> tuple[Any, ...]:
-        order = body.order
-        return (
-            body.status,
-            order.key if order else None,
-            body.node,
-            body.plugged,
-            "blocked" in body.halts,
-            self._pallets.on(body.robot_id),
-            body.error,
-            body.has("offline"),
-            body.has("lost_position"),
-        )
-
     def _report_change(self, body: Body, at_ms: int) -> None:
-        face = self._face(body)
-        if body.face != face and not self._quiet:
-            body.face = face
+        shown = face(self._yard, body)
+        if body.face != shown and not self._quiet:
+            body.face = shown
             self._report(body, at_ms)
 
     def _report(self, body: Body, at_ms: int) -> Telemetry | None:
@@ -271,7 +260,7 @@ class SimFleet:
         if body.conditions or body.strikes or body.held_back is not None:
             return self._report_faultily(body, at_ms)
         body.seq += 1
-        report = self._telemetry(body, at_ms)
+        report = telemetry(self._yard, body, at_ms)
         self._out.append(report)
         return report
 
@@ -279,7 +268,7 @@ class SimFleet:
         if body.has("offline"):
             return None
         body.seq += 1
-        report = self._telemetry(body, at_ms)
+        report = telemetry(self._yard, body, at_ms)
         if body.held_back is not None:
             self._out += [report, body.held_back]
             body.held_back = None
@@ -290,43 +279,6 @@ class SimFleet:
             if body.hit("duplicate"):
                 self._out.append(report)
         return report
-
-    def _telemetry(self, body: Body, at_ms: int) -> Telemetry:
-        share = body.share_driven(at_ms)
-        x, y, heading = self._position(body, at_ms, share)
-        order, leg = body.order, body.leg
-        return Telemetry(
-            body.robot_id,
-            at_ms,
-            body.seq,
-            body.boot,
-            None if body.conditions and body.has("lost_position") else body.node,
-            leg.to if leg is not None and share else None,
-            x,
-            y,
-            heading,
-            body.status,
-            order.key if order and self.settings.task_ids else None,
-            round(body.battery_at(at_ms, self._yard.costs, share), 4),
-            body.plugged,
-            "blocked" in body.halts,
-            self._load(body),
-            body.error,
-        )
-
-    def _load(self, body: Body) -> LoadReading | None:
-        wrong = bool(body.conditions) and body.has("sensor_wrong")
-        if not (self.settings.load_sensor or wrong):
-            return None
-        return "loaded" if self._pallets.on(body.robot_id) != wrong else "empty"
-
-    def _position(self, body: Body, at_ms: int, share: float) -> Position:
-        x, y = self._yard.roads.at[body.node]
-        if body.leg is None or not share:
-            return Position(x, y, round(body.heading_at(at_ms), 3))
-        to_x, to_y = self._yard.roads.at[body.leg.to]
-        heading = round(body.leg.heading_to, 3)
-        return Position(round(x + (to_x - x) * share, 3), round(y + (to_y - y) * share, 3), heading)
 
     def _check_faults(self, faults: Sequence[FaultSpec]) -> None:
         unknown = sorted({fault.robot_id for fault in faults} - set(self._bodies))

@@ -30,6 +30,7 @@ class SimLink:
         self._keep = keep
         self._open = True
         self._changed = False
+        self._keep_from_ms = 0
         if kept is not None:
             fleet.restore(kept)
             fleet.settle(clock.now_ms())
@@ -43,7 +44,9 @@ class SimLink:
             now_ms = self._clock.now_ms()
             for report in self.fleet.advance(now_ms):
                 yield report
-            if self._changed:
+            if self._changed and now_ms >= self._keep_from_ms:
+                # A big fleet's state is big: it is kept less often, so that this stays a small part of the work.
+                self._keep_from_ms = now_ms + max(_STEP_MS, self.fleet.robots)
                 self.keep()
             due_ms = self.fleet.next_ms() or now_ms
             # A command sent while this sleeps may be answered sooner than what was due, hence the short step.
