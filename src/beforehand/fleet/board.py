@@ -38,6 +38,8 @@ class Board:
         self.now = now_ms
         self.reports: list[tuple[Telemetry, Telemetry]] = []
         """Accepted reports of this tick, each with the one before it."""
+        self.placeless: set[str] = set()
+        """Robots whose report does not say where they are."""
         self.acks: list[Ack] = []
         self.faults: list[Fault] = []
         self.work: Any = None

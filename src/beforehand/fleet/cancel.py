@@ -1,13 +1,13 @@
 """Giving up an order a robot has: it is told, it stops at the next node, and only then comes what was to follow.
 
-A robot that says which command it speaks of may be given the next order at once. One that does not is cancelled first
-and let go when it no longer runs, so that the end of the old order is never taken for the end of the new.
+So the end of the old order is never taken for the end of the new, and a fork that had already done its work by then is
+booked before anything else happens.
 """
 
 from typing import Any
 
 from beforehand.fleet.board import Board
-from beforehand.fleet.rules import IN_FLIGHT, end_task, free_robot, is_loaded, reports_ids, settle_questions, thaw
+from beforehand.fleet.rules import IN_FLIGHT, end_task, free_robot, is_loaded, settle_questions, thaw
 from beforehand.model.fleet import Task
 from beforehand.model.robot import CancelTarget
 
@@ -19,8 +19,6 @@ def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
     if not in_flight or robot_id is None:
         return let_go(board, board.change_task(task, then=then, **changes))
     robot = board.robot(robot_id)
-    if then == "resend" and reports_ids(board, robot_id) and task.command_state != "canceling":
-        return let_go(board, board.change_task(task, then=then, **changes))
     if robot.status == "offline":
         board.change_robot(robot, orphan_key=task.command_key)
         return let_go(board, board.change_task(task, then=then, **changes))

@@ -64,9 +64,7 @@ def check_ways(parts: Parts, problems: Problems) -> None:
             if not edge.one_way:
                 ahead[edge.to].append(edge.from_)
     starts = {robot.node_id for _, robot in _read(parts, "robots")} & nodes
-    reached = (
-        _reached(ahead, starts) if starts else {node for node in nodes if len(nodes) == 1 or _touched(ahead, node)}
-    )
+    reached = _reached(ahead, starts) if starts else _joined(ahead)
     for path, site in _read(parts, "worksites"):
         for key, node in (("entryNodeId", site.entry_node_id), ("actionNodeId", site.action_node_id)):
             if node in nodes and node not in reached:
@@ -109,8 +107,11 @@ def _unreachable(site: str, node: str, path: str, by_robot: bool, problems: Prob
     )
 
 
-def _touched(ahead: Mapping[str, list[str]], node: str) -> bool:
-    return bool(ahead[node]) or any(node in others for others in ahead.values())
+def _joined(ahead: Mapping[str, list[str]]) -> set[str]:
+    """The nodes that some edge touches; with one node only, that one."""
+    if len(ahead) == 1:
+        return set(ahead)
+    return {node for node, others in ahead.items() if others} | {node for others in ahead.values() for node in others}
 
 
 def _reached(ahead: Mapping[str, list[str]], starts: Iterable[str]) -> set[str]:

@@ -66,7 +66,6 @@ class Queue:
         self.only = only
         self.tentative: set[str] = set()
         self.served: dict[str, int] = {}
-        self._shared = _shared_streams(board)
         self._asked = [
             _offer_of(board, task) for task in board.open_tasks() if task.status == "created" and task.robot_id is None
         ]
@@ -101,7 +100,7 @@ class Queue:
         """Draws on until the stream's head can really be done; what others took meanwhile is passed over."""
         if self._over_quota(head):
             return False
-        if head.stream.stream_id in self._shared and head.offer is not None and not self._free(head.offer):
+        if head.stream.stream_id in self.board.state.sharing and head.offer is not None and not self._free(head.offer):
             self._restart(head)
         while head.offer is not None and not self._free(head.offer):
             self._advance(head)
@@ -173,16 +172,6 @@ def over_quota(board: Board, stream: Stream, tentative: int = 0) -> bool:
     window_ms = round(board.settings.quota_window_s * 1000)
     running = stream.tasks_created > 0 and board.now - stream.window_start_ts_ms < window_ms
     return (stream.window_count if running else 0) + tentative >= stream.quota
-
-
-def _shared_streams(board: Board) -> set[str]:
-    """Streams that have a worksite in common with another one."""
-    users: dict[str, list[str]] = {}
-    for stream_id, params in board.state.params.items():
-        for group in KINDS[board.state.streams[stream_id].kind].groups(params).values():
-            for site in group:
-                users.setdefault(site, []).append(stream_id)
-    return {stream for streams in users.values() if len(set(streams)) > 1 for stream in streams}
 
 
 def _offer(board: Board, candidate: Candidate) -> Offer:

@@ -29,7 +29,7 @@ def parking(board: Board) -> Board:
 def charging(board: Board) -> Board:
     """Robots low on battery go to a charger before anything else; those that have enough leave it."""
     _grant_wishes(board)
-    if board.hold.person or not board.state.scene.has_chargers:
+    if board.hold.person or not board.state.has_chargers:
         return board
     for robot_id in board.state.robots:
         robot = board.robot(robot_id)
@@ -44,7 +44,7 @@ def charging(board: Board) -> Board:
 
 def needs_charge(board: Board, robot: Robot) -> bool:
     battery = board.seen(robot.robot_id).report.battery
-    if battery is None or not board.state.scene.has_chargers:
+    if battery is None or not board.state.has_chargers:
         return False
     if battery < board.settings.charge_start_threshold:
         return True
@@ -97,25 +97,22 @@ def park_place(board: Board, robot: Robot) -> tuple[str, str | None] | None:
     """Its own park node, else the scene's, else the nearest free park place. A node that is no worksite is shared."""
     wanted = board.state.robot_specs[robot.robot_id].park_node_id or board.settings.park_node_id
     if wanted is not None and _distance(board, robot, wanted) < math.inf:
-        sites = [s for s in board.state.worksites.values() if s.worksite_type == "park" and s.node_id == wanted]
-        if not sites:
+        places = [place for place in board.state.places.get("park", ()) if board.site(place).node_id == wanted]
+        if not places:
             return wanted, None
-        for site in sites:
-            if board.site(site.worksite_id).reserved_by in (None, robot.robot_id):
-                return wanted, site.worksite_id
-    place = _nearest(board, robot, "park")
-    return None if place is None else (board.site(place).node_id, place)
+        for place in places:
+            if board.site(place).reserved_by in (None, robot.robot_id):
+                return wanted, place
+    nearest = _nearest(board, robot, "park")
+    return None if nearest is None else (board.site(nearest).node_id, nearest)
 
 
 def _nearest(board: Board, robot: Robot, kind: str) -> str | None:
     best: tuple[float, str] | None = None
-    for site_id, site in board.state.worksites.items():
-        if site.worksite_type != kind:
-            continue
-        holder = board.site(site_id).reserved_by
-        if holder is None and board.site(site_id).occupancy == "reserved":
-            continue
-        if holder is None or holder == robot.robot_id:
+    for site_id in board.state.places.get(kind, ()):
+        site = board.site(site_id)
+        taken = site.occupancy == "reserved" and site.reserved_by != robot.robot_id
+        if not taken:
             distance = _distance(board, robot, site.node_id)
             if distance < math.inf and (best is None or (distance, site_id) < best):
                 best = (distance, site_id)

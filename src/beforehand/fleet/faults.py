@@ -14,6 +14,7 @@ from beforehand.fleet.rules import is_loaded, note_failure, phase_of
 from beforehand.fleet.state import Hold
 from beforehand.fleet.timers import start_timers, stop_timers
 from beforehand.model.fleet import Robot, Task
+from beforehand.model.robot import CancelTarget
 
 
 def errors(board: Board) -> Board:
@@ -62,6 +63,9 @@ def _watch_task(board: Board, task: Task) -> None:
         if robot.status != "offline":
             _try_again(board, task, robot)
         return
+    if task.command_state == "canceling":
+        _cancel_again(board, task, robot)
+        return
     if task.status != "active":
         return
     if board.recovers and robot.status == "blocked" and task.deadline_ts_ms is not None:
@@ -87,9 +91,13 @@ def _timed_out(board: Board, task: Task) -> None:
         case "running":
             says = f"{task.robot_id} did not finish the {task.step} within {settings.step_timeout_s:g} s."
             board.faults.append(Fault(task.task_id, "task.step_timeout", says, "retry"))
-        case "canceling":
-            says = f"{task.robot_id} did not stop when told to cancel."
-            board.faults.append(Fault(task.task_id, "task.cancel_timeout", says, "doubt"))
+
+
+def _cancel_again(board: Board, task: Task, robot: Robot) -> None:
+    """A cancel that had no effect was perhaps lost; saying it once more does no harm."""
+    if task.deadline_ts_ms is not None and task.deadline_ts_ms < board.now and not robot.paused:
+        board.commands.append(CancelTarget(f"{task.command_key}:cancel:{board.now}", robot.robot_id))
+        board.change_task(task, deadline_ts_ms=board.now + round(board.settings.start_timeout_s * 1000))
 
 
 def _stale(board: Board, task: Task) -> None:
@@ -110,6 +118,8 @@ def _try_again(board: Board, task: Task, robot: Robot) -> None:
         phase=phase,
         remaining_ms=None,
         deadline_ts_ms=None,
+        error=None,
+        error_code=None,
     )
     board.change_robot(robot, phase="held" if robot.held else phase, error=None)
     give_up(board, start_timers(board, task), "resend")

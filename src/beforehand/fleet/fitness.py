@@ -79,7 +79,7 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
 
 def _short_of_battery(board: Board, robot: Robot) -> Reason | None:
     battery = board.seen(robot.robot_id).report.battery
-    if not board.state.scene.has_chargers or battery is None:
+    if not board.state.has_chargers or battery is None:
         return None
     settings = board.settings
     if robot.errand is not None and robot.errand.kind == "charge":
@@ -111,7 +111,7 @@ def fit(board: Board, robot_id: str, offer: Offer) -> float | None:
 
 def energy(board: Board, robot_id: str, metres: float, end_node: str) -> float:
     """The battery a drive of so many metres needs that ends at this node, with the way to a charger after it."""
-    if not board.state.scene.has_chargers:
+    if not board.state.has_chargers:
         return 0.0
     metres += board.state.routes.to_charger(end_node)
     seconds = metres / board.state.robot_specs[robot_id].speed_mps + FORK_S

@@ -115,7 +115,9 @@ class Invariants:
 
     def _robot(self, event: Event) -> None:
         robot, load = event.data["robotId"], event.data.get("loadState", "unknown")
-        if load == "empty" and event.data.get("loadStateSource") == "manual" and "taskId" not in event.data:
+        # With no task at work, a person or a sensor that says the fork is empty means the pallet was taken off by hand.
+        by_hand = event.data.get("loadStateSource") in ("manual", "sensor") and "taskId" not in event.data
+        if load == "empty" and by_hand:
             self.carried.pop(robot, None)
         self.forks[robot] = load
 

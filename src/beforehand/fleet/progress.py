@@ -155,7 +155,7 @@ def _follow_running(board: Board, task: Task, report: Telemetry) -> None:
             task = stop_timers(board, task, command_state="paused")
             if task.status == "active":
                 board.change_robot(board.robot(report.robot_id), phase="held")
-    elif status in completes:
+    elif status in completes and not (status == 6 and _elsewhere(board, task, report)):
         _complete(board, task, report)
     elif status == 5:
         _failed(board, task, report)
@@ -163,6 +163,13 @@ def _follow_running(board: Board, task: Task, report: Telemetry) -> None:
         _doubt(board, task, "robot.canceled", f"The order of {report.robot_id} was cancelled at the robot.")
     elif status == 0:
         _doubt(board, task, "robot.order_lost", f"{report.robot_id} no longer knows its order.")
+
+
+def _elsewhere(board: Board, task: Task, report: Telemetry) -> bool:
+    """A 6 away from the place of the step was a cancel at the robot: nothing can have been completed there."""
+    if report.robot_id in board.placeless:
+        return False
+    return report.node_id != target_node(board, task) or report.next_node_id is not None
 
 
 def _moving(board: Board, task: Task, report: Telemetry) -> None:

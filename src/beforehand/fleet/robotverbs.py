@@ -75,7 +75,7 @@ def _errand(kind: str) -> Callable[[Board, Robot, Any], None]:
         if robot.task_id is not None:
             says = f"{robot.robot_id} works on {robot.task_id}."
             board.refuse("robot.busy", robot.robot_id, says, "Cancel the task or hand it back first.")
-        elif kind == "charge" and not board.state.scene.has_chargers:
+        elif kind == "charge" and not board.state.has_chargers:
             board.refuse("scene.no_charger", robot.robot_id, "The scene has no charger.", "Add one to the scene.")
         elif kind == "park" and not _has_park(board, robot):
             board.refuse(
@@ -89,7 +89,7 @@ def _errand(kind: str) -> Callable[[Board, Robot, Any], None]:
 
 def _has_park(board: Board, robot: Robot) -> bool:
     own = board.state.robot_specs[robot.robot_id].park_node_id or board.settings.park_node_id
-    return own is not None or any(site.worksite_type == "park" for site in board.state.worksites.values())
+    return own is not None or "park" in board.state.places
 
 
 def _out_of_service(board: Board, robot: Robot, value: Any) -> None:
@@ -138,7 +138,7 @@ ROBOT_VERBS: dict[str, Callable[[Board, Robot, Any], None]] = {
 
 
 def fleet_verb(board: Board, verb: str) -> None:
-    """`hold` stops everything that drives and all dispatch. `clear` lifts it; held tasks still wait for their answer."""
+    """`hold` stops all that drives and all dispatch; `clear` lifts that, while held tasks still wait for an answer."""
     if verb == "hold":
         if not board.hold.person:
             board.set_hold(Hold(True, board.hold.tasks))

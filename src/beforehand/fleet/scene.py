@@ -81,8 +81,7 @@ def _items(document: Mapping[str, Any], name: str, model: type[Any], problems: P
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
         problems.add("scene.not_a_list", name, f"{name} must be a list.")
         return []
-    read = [read_shape(model, item, f"{name}[{number}]", problems) for number, item in enumerate(given)]
-    return read
+    return [read_shape(model, item, f"{name}[{number}]", problems) for number, item in enumerate(given)]
 
 
 def _count(number: int) -> str:

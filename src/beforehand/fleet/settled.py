@@ -1,4 +1,4 @@
-"""Whether a fleet has come to rest: nothing moves, nothing is left that could be done, and nothing will change by itself."""
+"""Whether a fleet has come to rest: nothing moves, nothing could be done, and nothing will change by itself."""
 
 import math
 
@@ -11,14 +11,14 @@ from beforehand.model.fleet import Robot
 
 
 def is_settled(state: FleetState, now_ms: int) -> bool:
-    if any(not _at_rest(state, robot) for robot in state.robots.values()):
-        return False
     for task_id in state.open_tasks:
         task = state.tasks[task_id]
         if task.status in ("held", "stale") and task.waits_for == "person":
             continue
         if task.robot_id is None and (state.hold or not _could_reach(state, task.source_id, task.target_id)):
             continue
+        return False
+    if any(not _at_rest(state, robot) for robot in state.robots.values()):
         return False
     return state.hold.person or not _work_left(state, now_ms)
 

@@ -6,6 +6,7 @@ round for ever is stopped after a shift, and any scene after a long time in whic
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Literal, Protocol
 
 from beforehand.fleet.decide import step
@@ -116,7 +117,7 @@ def _goes_round(scene: FleetScene) -> bool:
     for stream in scene.streams:
         handler = KINDS[stream.kind]
         groups = list(handler.groups(handler.params.model_validate(dict(stream.params))).values())
-        for earlier, later in zip(groups, groups[1:], strict=False):
+        for earlier, later in pairwise(groups):
             for site in earlier:
                 ahead.setdefault(site, set()).update(later)
     done: set[str] = set()

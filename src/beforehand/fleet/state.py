@@ -59,6 +59,10 @@ class FleetState:
     specs: dict[str, WorksiteSpec]
     robot_specs: dict[str, RobotSpec]
     params: dict[str, Any]
+    places: dict[str, tuple[str, ...]]
+    """Worksite ids by worksite type."""
+    sharing: frozenset[str]
+    """Streams that have a worksite in common with another one."""
     worksites: dict[str, Worksite]
     robots: dict[str, Robot]
     streams: dict[str, Stream]
@@ -73,6 +77,10 @@ class FleetState:
     failed: int = 0
     canceled: int = 0
     seen: dict[str, Seen] = field(default_factory=dict)
+
+    @property
+    def has_chargers(self) -> bool:
+        return "charger" in self.places
 
     @property
     def owner(self) -> str:
@@ -90,6 +98,8 @@ def initial(scene: FleetScene) -> FleetState:
         specs={site.worksite_id: site for site in scene.worksites},
         robot_specs={robot.robot_id: robot for robot in scene.robots},
         params=params,
+        places=_places(scene),
+        sharing=_sharing(scene, params),
         worksites={site.worksite_id: _worksite(site) for site in scene.worksites},
         robots={robot.robot_id: _robot(robot) for robot in scene.robots},
         streams={
@@ -106,6 +116,22 @@ def initial(scene: FleetScene) -> FleetState:
         },
         seen={robot.robot_id: _unseen(robot.robot_id, robot.node_id, robot.battery) for robot in scene.robots},
     )
+
+
+def _places(scene: FleetScene) -> dict[str, tuple[str, ...]]:
+    kinds: dict[str, tuple[str, ...]] = {}
+    for site in scene.worksites:
+        kinds[site.worksite_type] = (*kinds.get(site.worksite_type, ()), site.worksite_id)
+    return kinds
+
+
+def _sharing(scene: FleetScene, params: Mapping[str, Any]) -> frozenset[str]:
+    users: dict[str, set[str]] = {}
+    for stream in scene.streams:
+        for group in KINDS[stream.kind].groups(params[stream.stream_id]).values():
+            for site in group:
+                users.setdefault(site, set()).add(stream.stream_id)
+    return frozenset(stream for streams in users.values() if len(streams) > 1 for stream in streams)
 
 
 def _worksite(site: WorksiteSpec) -> Worksite:

@@ -38,6 +38,7 @@ def _report(board: Board, report: Telemetry) -> None:
         return
     if report.node_id is None or report.node_id not in board.state.routes.index:
         report = _at(report, last.node_id)
+        board.placeless.add(robot_id)
     board.seen_now[robot_id] = Seen(report, board.now)
     board.reports.append((report, last))
     robot = board.robot(robot_id)

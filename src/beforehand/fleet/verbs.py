@@ -162,6 +162,13 @@ def _reactivate(board: Board, task: Task) -> Task:
 
 def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     """A person did the step: the pallet is booked, and the robot, if it is at it, is told to leave it."""
+    assert task.robot_id is not None
+    wanted = "loaded" if task.step == "pick" else "empty"
+    sensed = board.seen(task.robot_id).report.load_sensor
+    if sensed not in (None, wanted):
+        says = f"The sensor of {task.robot_id} says its fork is {sensed}, so the {task.step} is not done."
+        board.refuse("load.sensed", task.task_id, says, "Look at the fork and the sensor.")
+        return
     task = _reactivate(board, task)
     was_at_it, key = task.command_state in IN_FLIGHT, task.command_key
     faults = len(board.faults)
@@ -169,7 +176,6 @@ def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     if len(board.faults) > faults or not was_at_it:
         return
     if done.ended_ts_ms is not None:
-        assert task.robot_id is not None
         board.change_robot(board.robot(task.robot_id), orphan_key=key)
     else:
         give_up(board, board.change_task(done, command_state="sent", command_key=key), "next")

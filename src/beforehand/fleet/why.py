@@ -47,7 +47,7 @@ def why_robot(state: FleetState, robot_id: str, now_ms: int) -> list[Reason]:
 def _no_work(board: Board, robot_id: str) -> list[Reason]:
     offers = list(islice(Queue(board), 50))
     if not offers:
-        streams = [stream_id for stream_id in board.state.streams]
+        streams = list(board.state.streams)
         reasons = [reason for stream_id in streams[:SHOWN] for reason in _silent(board, stream_id)]
         says = f"There is no work for {robot_id}: no stream has a pallet to move."
         if not streams:

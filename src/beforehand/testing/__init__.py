@@ -1,0 +1,29 @@
+"""The test kit: virtual time, a store in memory, tools that follow a script, and scenarios of plans.
+
+For the house's own tests and for users' tests of their tools and plans. Nothing here sleeps or writes to disk.
+
+    scenario = PlanScenario(ScriptedTool("weigh", takes(2, {"kg": 7})))
+    await scenario.begin({"steps": [{"id": "a", "tool": "weigh"}]})
+    await scenario.play()
+    assert scenario.value("a") == {"kg": 7}
+"""
+
+from beforehand.testing.clock import StandstillError, VirtualClock
+from beforehand.testing.plans import PlanScenario
+from beforehand.testing.store import MemoryStore
+from beforehand.testing.tools import ScriptedTool, breaks, fails, gives, hangs, takes
+from beforehand.testing.workspace import MemoryWorkspace
+
+__all__ = [
+    "MemoryStore",
+    "MemoryWorkspace",
+    "PlanScenario",
+    "ScriptedTool",
+    "StandstillError",
+    "VirtualClock",
+    "breaks",
+    "fails",
+    "gives",
+    "hangs",
+    "takes",
+]
