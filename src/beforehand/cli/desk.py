@@ -1,0 +1,76 @@
+"""Where a command's work is done: in this process, or by the server that leads the home.
+
+Both take the same questions and give the same documents, so that `run`, `inbox` and `template` need not care which.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from beforehand.model.errors import NotLeadingError
+
+if TYPE_CHECKING:
+    from beforehand.app.settings import Settings
+
+Document = dict[str, Any]
+
+
+class Desk(Protocol):
+    url: str | None
+    """Where the server is; None when the work is done here."""
+
+    async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
+        """Hand a plan in; the answer is the plan with its id and version."""
+
+    async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document: ...
+
+    async def template(self, name: str) -> Document: ...
+
+    async def save_template(self, name: str, document: Any) -> Document: ...
+
+    async def start(self, plan_id: str, version: int) -> Document:
+        """Approve that version and start it; the answer is the run."""
+
+    async def take_up(self, run_id: str) -> Document:
+        """See to it that somebody works on the run; the answer is the run."""
+
+    async def run(self, run_id: str) -> Document: ...
+
+    async def decision(self, decision_id: str) -> Document: ...
+
+    async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
+        """Answer a decision; `carry_on` false only writes it down where nobody works on the run."""
+
+    def events(self, run_id: str) -> AsyncIterator[list[Document]]:
+        """Everything that happened and happens to a run, in batches."""
+
+    def frames(self) -> AsyncIterator[Document]:
+        """Live frames, progress among them."""
+
+
+@asynccontextmanager
+async def open_desk(settings: "Settings", *, note: str, with_servers: bool = True) -> AsyncIterator[Desk]:
+    """This process if it can lead the home, else the server that does; NotLeadingError when that is no server."""
+    from beforehand.app.house import open_house
+
+    here = open_house(settings, note=note, with_servers=with_servers)
+    try:
+        house = await here.__aenter__()
+    except NotLeadingError as error:
+        url = error.extra.get("url")
+        if not url:
+            raise
+        from beforehand.cli.there import There
+
+        async with There(str(url), settings["token"]) as there:
+            yield there
+        return
+    from beforehand.cli.here import Here
+
+    try:
+        yield Here(house)
+    except BaseException as error:
+        if not await here.__aexit__(type(error), error, error.__traceback__):
+            raise
+    else:
+        await here.__aexit__(None, None, None)

@@ -1,0 +1,66 @@
+"""The desk in this process: the verbs of the house, called directly."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from beforehand.app.house import House
+from beforehand.app.inbox import answer_decision, show_decision
+from beforehand.app.plans import take_plan
+from beforehand.app.runs import resume_run, run_document, start_run, take_up
+from beforehand.app.scratch import in_scene
+from beforehand.app.templates import get_template, plan_from_template, save_template
+from beforehand.cli.desk import Document
+from beforehand.ports.store import EventFilter
+
+BY = "command line"
+
+
+class Here:
+    url: str | None = None
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+
+    async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
+        document = await in_scene(self.house, self.house.settings, document, scene)
+        plan, _ = await take_plan(self.house, document, workspace=workspace, by=BY)
+        return plan.wire()
+
+    async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
+        plan, _ = await plan_from_template(self.house, name, parameters, workspace=workspace, by=BY)
+        return plan.wire()
+
+    async def template(self, name: str) -> Document:
+        return (await get_template(self.house, name)).wire()
+
+    async def save_template(self, name: str, document: Any) -> Document:
+        return (await save_template(self.house, name, document)).wire()
+
+    async def start(self, plan_id: str, version: int) -> Document:
+        return await start_run(self.house, plan_id, version, by=BY)
+
+    async def take_up(self, run_id: str) -> Document:
+        run = await run_document(self.house, run_id)
+        await take_up(self.house, run_id)
+        if run.get("paused"):
+            return await resume_run(self.house, run_id, by=BY)
+        return run
+
+    async def run(self, run_id: str) -> Document:
+        return await run_document(self.house, run_id)
+
+    async def decision(self, decision_id: str) -> Document:
+        return await show_decision(self.house, decision_id)
+
+    async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
+        return await answer_decision(self.house, decision_id, verb, value=value, note=note, by=BY, carry_on=carry_on)
+
+    async def events(self, run_id: str) -> AsyncIterator[list[Document]]:
+        async for batch in self.house.feed.follow(0, EventFilter(run=run_id)):
+            yield [json.loads(record.line) for record, _ in batch]
+
+    async def frames(self) -> AsyncIterator[Document]:
+        async for frame in self.house.telemetry.follow():
+            if frame.startswith(b"data: "):
+                yield json.loads(frame[6:])

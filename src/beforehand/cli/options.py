@@ -1,0 +1,28 @@
+"""Options that several commands share, spelled once."""
+
+from typing import Annotated, Any
+
+import typer
+
+from beforehand.cli.screen import Output
+
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="A table for people or JSON for programs.")]
+HomeOption = Annotated[
+    str | None, typer.Option("--home", metavar="DIR", help="Where the log lies; ./.beforehand by default.")
+]
+DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help="The store; a file in the home by default.")]
+WorkspaceOption = Annotated[
+    str | None, typer.Option("--workspace", metavar="DIR", help="The folder file tools stay inside; here by default.")
+]
+SceneOption = Annotated[str | None, typer.Option("--scene", metavar="NAME|FILE", help="The scene the plan is for.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Approve every step that asks for approval.")]
+PlanArgument = Annotated[
+    str, typer.Argument(metavar="PLAN", help="A plan's file, YAML or JSON; - reads standard input.")
+]
+
+
+def settings_from(**flags: Any) -> Any:
+    """The settings with these flags on top; see `beforehand.app.settings`."""
+    from beforehand.app.settings import load_settings
+
+    return load_settings({name: value for name, value in flags.items() if value is not None})

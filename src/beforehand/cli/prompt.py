@@ -1,0 +1,129 @@
+"""Asking a person at the terminal: the evidence, what each answer does, and one line read back.
+
+The line is read without blocking the loop, so that the run goes on meanwhile and the question can be taken back.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from beforehand.cli.screen import console, plain, say
+
+_SHORT = {"approval": {"y": "approve", "yes": "approve", "n": "deny", "no": "deny"}}
+_SHOWN_APART = ("diff", "says", "error", "question")
+LATER = "later"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    verb: str
+    value: Any = None
+    note: str = ""
+
+
+def can_ask() -> bool:
+    """Whether somebody sits there: a terminal to read from and one to write to."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+async def ask(decision: Mapping[str, Any]) -> Asked | None:
+    """The person's answer; None when they would rather answer later."""
+    show_decision(decision)
+    while True:
+        text = await read_line(_prompt(decision))
+        if text is None or text.strip().lower() in (LATER, f"/{LATER}"):
+            return None
+        asked = understood(decision, text)
+        if asked is not None:
+            return asked
+        say(f"Please answer with one of: {', '.join(decision['verbs'])}, or {LATER}.")
+
+
+def _prompt(decision: Mapping[str, Any]) -> str:
+    if decision["kind"] == "question":
+        return "Answer (/skip to leave it out, /later to answer another time): "
+    verbs = "/".join(decision["verbs"])
+    short = " [y/n]" if decision["kind"] in _SHORT else ""
+    return f"{verbs}/{LATER}{short}: "
+
+
+def understood(decision: Mapping[str, Any], text: str) -> Asked | None:
+    """What a line means: a verb, with JSON behind it where the verb takes a value; for a question, the answer."""
+    text = text.strip()
+    if decision["kind"] == "question":
+        if text == "/skip":
+            return Asked("skip")
+        return Asked("answer", value_from(text)) if text else None
+    word, _, rest = text.partition(" ")
+    verb = _SHORT.get(str(decision["kind"]), {}).get(word.lower(), word.lower())
+    if verb not in decision["verbs"]:
+        return None
+    rest = rest.strip()
+    if rest[:1] in ("{", "["):
+        return Asked(verb, value_from(rest))
+    return Asked(verb, note=rest)
+
+
+def value_from(text: str) -> Any:
+    """A value as typed: JSON if it is, else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def show_decision(decision: Mapping[str, Any]) -> None:
+    """A decision with its evidence, on standard error."""
+    from rich.text import Text
+
+    screen = console(sys.stderr)
+    evidence = decision.get("evidence", {})
+    screen.print()
+    screen.print(Text(plain(decision["title"]), style="bold yellow"))
+    for name in ("says", "error"):
+        if evidence.get(name):
+            screen.print(Text(plain(evidence[name])))
+    for name, value in evidence.items():
+        if name not in _SHOWN_APART:
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            screen.print(Text(f"  {name}: {plain(shown)[:2000]}", style="dim"))
+    if evidence.get("diff"):
+        screen.print(diff_text(str(evidence["diff"])))
+    for verb, effect in decision.get("effects", {}).items():
+        screen.print(Text(f"  {verb}: {plain(effect)}"))
+
+
+def diff_text(diff: str) -> Any:
+    """A unified diff with its lines coloured."""
+    from rich.text import Text
+
+    text = Text()
+    for row in plain(diff).splitlines():
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
+        text.append(row + "\n", style=style)
+    return text
+
+
+async def read_line(prompt: str) -> str | None:
+    """One line from the terminal; None at its end."""
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[bytes] = loop.create_future()
+    fd = sys.stdin.fileno()
+
+    def readable() -> None:
+        loop.remove_reader(fd)
+        if not heard.done():
+            heard.set_result(os.read(fd, 65536))
+
+    loop.add_reader(fd, readable)
+    try:
+        raw = await heard
+    finally:
+        loop.remove_reader(fd)
+    return raw.decode("utf-8", "replace").rstrip("\n") if raw else None

@@ -1,0 +1,78 @@
+"""`beforehand run`: carry a plan out, or go on with a run."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beforehand.cli.options import (
+    DbOption,
+    HomeOption,
+    OutputOption,
+    SceneOption,
+    WorkspaceOption,
+    YesOption,
+    settings_from,
+)
+from beforehand.cli.screen import Output
+
+if TYPE_CHECKING:
+    from beforehand.app.settings import Settings
+    from beforehand.cli.desk import Desk, Document
+    from beforehand.cli.running import Begin
+
+
+def run(
+    plan: Annotated[str | None, typer.Argument(metavar="PLAN", help="A plan's file; - reads standard input.")] = None,
+    resume: Annotated[str | None, typer.Option("--resume", metavar="RUNID", help="Go on with a run instead.")] = None,
+    scene: SceneOption = None,
+    yes: YesOption = False,
+    workspace: WorkspaceOption = None,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Carry a plan out.
+
+    Running it approves this version of the plan. If a server runs on the home the plan is handed to it, else it runs
+    in this process. Whatever waits for a person is asked here on a terminal; elsewhere the command ends with exit
+    code 3 once the run waits, and goes on with `run --resume`.
+    """
+    from beforehand.app.documents import read_file
+    from beforehand.cli.running import carry_out
+    from beforehand.model.errors import BadInputError
+
+    if (plan is None) == (resume is None):
+        raise BadInputError("Name either a PLAN to run or a run to go on with (--resume RUNID).", code="usage")
+    if resume is not None and (scene is not None or workspace is not None):
+        raise BadInputError("A run that goes on keeps its scene and workspace; leave --scene and --workspace away.")
+    settings = settings_from(workspace=workspace, home=home, db=db)
+    if resume is not None:
+        return carry_out(settings, resumed(settings, resume), output=output, yes=yes)
+    document = read_file(str(plan))
+
+    async def begin(desk: "Desk") -> "Document":
+        taken = await desk.take_plan(document, scene=scene, workspace=str(settings.workspace))
+        return await desk.start(taken["id"], taken["version"])
+
+    return carry_out(settings, begin, output=output, yes=yes)
+
+
+def resumed(settings: "Settings", run_id: str) -> "Begin":
+    """What takes a run up; refused, without making a home, where there is none."""
+    refuse_missing(settings, f"so there is no run {run_id!r}")
+
+    async def begin(desk: "Desk") -> "Document":
+        return await desk.take_up(run_id)
+
+    return begin
+
+
+def refuse_missing(settings: "Settings", so: str) -> None:
+    from beforehand.model.errors import NotFoundError
+
+    if not settings.database.exists():
+        raise NotFoundError(
+            f"There is no log at {settings.database}, {so}.",
+            code="store.missing",
+            hint="Name the home with --home or BEFOREHAND_HOME.",
+        )

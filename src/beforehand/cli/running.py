@@ -1,0 +1,134 @@
+"""Carrying a plan out from the command line: start or take up, follow, show, and end with the right code."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from beforehand.cli.desk import Desk, Document, open_desk
+from beforehand.cli.exits import DONE, FAILED, REFUSED, Stopped
+from beforehand.cli.follow import Following
+from beforehand.cli.prompt import can_ask
+from beforehand.cli.screen import Output, line, print_json, print_table, say
+from beforehand.cli.view import view_for
+from beforehand.cli.work import work
+
+if TYPE_CHECKING:
+    from beforehand.app.settings import Settings
+
+Begin = Callable[[Desk], Awaitable[Document]]
+"""Starts a run, or takes one up, at the desk; the answer is the run."""
+
+
+@dataclass(slots=True)
+class Errand:
+    """One run carried out for one command."""
+
+    settings: "Settings"
+    begin: Begin
+    output: Output
+    yes: bool = False
+    run_id: str = ""
+    url: str | None = None
+    ended: bool = field(default=False)
+
+    async def go(self) -> Document:
+        async with open_desk(self.settings, note="beforehand run") as desk:
+            self.url = desk.url
+            if desk.url is not None:
+                say(f"The server at {desk.url} leads this home and carries it out.")
+            run = await self.begin(desk)
+            self.run_id = str(run["runId"])
+            following = Following(desk, self.run_id, view_for(self.output), yes=self.yes, asks=can_ask())
+            return await following.to_the_end()
+
+    def how_to_go_on(self) -> list[str]:
+        again = f"{_command(self.settings, 'run --resume')} {self.run_id}"
+        if self.url is not None:
+            return [f"The run {self.run_id} goes on at {self.url}; look at it again with: {again}"]
+        return [f"The run {self.run_id} can be taken up again with: {again}"]
+
+
+def carry_out(settings: "Settings", begin: Begin, *, output: Output, yes: bool) -> int:
+    """Do it, show how it came out, and give the exit code."""
+    errand = Errand(settings, begin, output, yes)
+    try:
+        run = work(errand.go())
+    except Stopped as stopped:
+        if errand.run_id:
+            raise Stopped(stopped.code, *stopped.says, *errand.how_to_go_on()) from None
+        raise Stopped(stopped.code, *stopped.says, "Nothing had been started.") from None
+    return conclude(errand, run)
+
+
+def conclude(errand: Errand, run: Document) -> int:
+    if errand.output is Output.JSON:
+        print_json(run)
+    else:
+        show_run(run)
+    status = run["status"]
+    if status == "completed":
+        return DONE
+    if status == "waiting":
+        say_waiting(errand, run)
+        return REFUSED
+    say_failures(errand, run)
+    return FAILED
+
+
+def show_run(run: Document) -> None:
+    rows = [
+        (step["id"], line(step.get("description") or step["tool"]), step["status"], _took(step), _outcome(step))
+        for step in run["steps"]
+    ]
+    print_table(("step", "what", "status", "ms", ""), rows, nothing="The plan has no steps.")
+    took = f" in {run['durationMs']} ms" if "durationMs" in run else ""
+    print_table(("run", "plan", "version", "status"), [(run["runId"], run["planId"], run["version"], run["status"])])
+    if took:
+        say(f"{run['runId']} {run['status']}{took}.")
+
+
+def _took(step: Document) -> object:
+    return step.get("result", {}).get("duration", "")
+
+
+def _outcome(step: Document) -> str:
+    result = step.get("result")
+    if result and not result["ok"]:
+        return line(result["error"])
+    if step.get("reason"):
+        return line(step["reason"]["says"])
+    value = "" if not result or result.get("value") is None else line(result["value"])
+    return value if len(value) <= 60 else value[:59] + "…"
+
+
+def say_waiting(errand: Errand, run: Document) -> None:
+    """Name every decision and the command that answers it."""
+    say(f"The run {run['runId']} waits for a person:")
+    answer = _command(errand.settings, "inbox answer")
+    for decision in run.get("decisions", []):
+        say(f"  {decision['id']}: {line(decision['title'])}")
+        reason = decision.get("evidence", {}).get("says")
+        if reason:
+            say(f"    {line(reason)}")
+        say(f"    Answer with: {answer} {decision['id']} {'|'.join(decision['verbs'])}")
+    if errand.url is not None:
+        say(f"The server at {errand.url} goes on as soon as it is answered.")
+    else:
+        say(f"Then go on with: {_command(errand.settings, 'run --resume')} {run['runId']}")
+
+
+def say_failures(errand: Errand, run: Document) -> None:
+    say(f"The run {run['runId']} {'was cancelled' if run['status'] == 'cancelled' else 'failed'}.")
+    for step in run["steps"]:
+        if step["status"] in ("failed", "blocked", "inDoubt"):
+            say(f"  {step['id']} {step['status']}: {_outcome(step)}")
+    for decision in run.get("decisions", []):
+        if decision["kind"] == "bug":
+            say(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")
+            say(f"Report it; to try again: {_command(errand.settings, 'run --resume')} {run['runId']}")
+
+
+def _command(settings: "Settings", words: str) -> str:
+    """A command as it must be typed here: with the home and store that were named by flag."""
+    flags = [f"--{name} {settings[name]}" for name in ("home", "db") if settings.sources.get(name) == "flag"]
+    return " ".join(["beforehand", words.split()[0], *words.split()[1:-1], *flags, words.split()[-1]])

@@ -1,0 +1,108 @@
+"""What reaches the screen: one JSON document, tables, and sentences.
+
+Documents and tables go to standard output, everything else to standard error. Colours go to a terminal only, and
+text from plans cannot steer the terminal: control characters are shown, not obeyed.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    JSON = "json"
+
+
+def prepare_streams() -> None:
+    """UTF-8 whatever the locale says; half a character is written as JSON would write it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def plain(text: object) -> str:
+    """Text that a terminal only shows: control characters other than line ends and tabs are replaced."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+
+
+def line(text: object) -> str:
+    """The same on one line."""
+    return plain(text).replace("\n", " ").replace("\t", " ")
+
+
+def say(*sentences: object) -> None:
+    """Sentences on standard error, one a line."""
+    for sentence in sentences:
+        sys.stderr.write(f"{plain(sentence)}\n")
+    sys.stderr.flush()
+
+
+def tell(*sentences: object) -> None:
+    """Sentences on standard output: what a command has to say when it prints no document."""
+    for sentence in sentences:
+        sys.stdout.write(f"{plain(sentence)}\n")
+    sys.stdout.flush()
+
+
+def print_json(document: Any) -> None:
+    """One JSON document and nothing else."""
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def console(stream: TextIO | None = None) -> "Console":
+    """A rich console that colours only where somebody looks, and never wraps what a program reads."""
+    from rich.console import Console
+
+    stream = stream or sys.stdout
+    looks = stream.isatty()
+    return Console(
+        file=stream,
+        force_terminal=looks,
+        no_color=None if looks else True,
+        width=None if looks else 200,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str = "Nothing.") -> None:
+    """A table on standard output, or a sentence when it would be empty."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell), style=STATUS_STYLES.get(str(cell), "")) for cell in row))
+    if table.row_count:
+        console().print(table)
+    else:
+        tell(nothing)
+
+
+STATUS_STYLES = {
+    "completed": "green",
+    "ok": "green",
+    "failed": "red",
+    "broken": "red",
+    "blocked": "red",
+    "inDoubt": "yellow",
+    "waiting": "yellow",
+    "paused": "yellow",
+    "running": "cyan",
+    "skipped": "dim",
+    "cancelled": "dim",
+    "missing": "yellow",
+}
