@@ -59,8 +59,9 @@ class _Preview:
             verdict = decide(self.run, given, self.catalog)
             for command in verdict.commands:
                 await self._carry_out(command, now)
-            for decision in list(self.run.decisions.values()):
-                self._answer(decision, now)
+            for event in verdict.events:
+                if event.kind == "decisionOpened":
+                    self._answer(self.run.decisions[event.data["id"]], now)
         return self._summary(now)
 
     def _at(self, ts: int, given: RunInput) -> None:
@@ -88,6 +89,9 @@ class _Preview:
             shown = await tool.preview(command.args, self._context(command.key))
         except BeforehandError as error:
             shown = Preview(says=error.says, seconds=0, problems=(error.says,))
+        except Exception as error:  # a tool's bug, most often with a value that is not known yet
+            says = f"The tool {command.tool} could not say what it would do: {type(error).__name__}: {error}"
+            shown = Preview(says=says, seconds=0, problems=(says,))
         end = now + max(0, round(shown.seconds * 1000))
         line: dict[str, Any] = {
             "stepId": command.step_id,
@@ -119,12 +123,10 @@ class _Preview:
                 "endS": now / 1000,
                 "says": f"Asks a person: {decision.title}",
             }
-            given = Answered(now, decision.id, "answer", Unknown("what the person answers"))
+            self._at(now, Answered(now, decision.id, "answer", Unknown("what the person answers")))
         else:
             self.asked.add(name)
-            given = Answered(now, decision.id, "approve")
-        if not any(isinstance(item[2], Answered) and item[2].decision_id == decision.id for item in self.due):
-            self._at(now, given)
+            self._at(now, Answered(now, decision.id, "approve"))
 
     def _summary(self, now: int) -> dict[str, Any]:
         states = self.run.steps.values()

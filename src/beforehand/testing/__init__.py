@@ -11,7 +11,7 @@ For the house's own tests and for users' tests of their tools and plans. Nothing
 from beforehand.testing.clock import StandstillError, VirtualClock
 from beforehand.testing.plans import PlanScenario
 from beforehand.testing.store import MemoryStore
-from beforehand.testing.tools import ScriptedTool, breaks, fails, gives, hangs, takes
+from beforehand.testing.tools import ScriptedTool, breaks, echoes, fails, gives, hangs, takes
 from beforehand.testing.workspace import MemoryWorkspace
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "StandstillError",
     "VirtualClock",
     "breaks",
+    "echoes",
     "fails",
     "gives",
     "hangs",

@@ -113,10 +113,6 @@ class PlanScenario:
             self._work.cancel()
             await self.clock.settle()
         self._driver = self._work = None
-        for _ in range(MOST_JUMPS):  # its timers died with it
-            if self.clock.next_ms() is None:
-                break
-            await self.clock.jump()
 
     async def take_up(self) -> "PlanScenario":
         """A new process begins from the log alone."""

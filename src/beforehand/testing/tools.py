@@ -35,6 +35,11 @@ def gives(value: Any = None, *, logs: tuple[str, ...] = ()) -> Outcome:
     return Outcome(value, logs=logs)
 
 
+def echoes() -> Outcome:
+    """Gives back its argument `value`."""
+    return Outcome(...)
+
+
 def takes(seconds: float, value: Any = None) -> Outcome:
     """Gives the value after so many seconds of virtual time."""
     return Outcome(value, seconds=seconds)
