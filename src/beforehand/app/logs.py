@@ -1,0 +1,36 @@
+"""Where log lines go: standard error, pretty on a terminal and JSON elsewhere, other libraries' lines among them."""
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+
+
+def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> None:
+    """Set the process's logs up, once; `pretty` follows the terminal unless it is said."""
+    pretty = sys.stderr.isatty() if pretty is None else pretty
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
+    ]
+    last: list[Any] = (
+        [structlog.dev.ConsoleRenderer()]
+        if pretty
+        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=True)]
+    )
+    structlog.configure(
+        processors=[*shared, *last],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
