@@ -1,0 +1,122 @@
+"""Reading bodies: JSON (or YAML) of bounded size and depth, hostile or not, into the words of a call.
+
+The size is counted while the body comes in, so that it holds without a Content-Length too.
+"""
+
+import asyncio
+import json
+from typing import Any, TypeVar
+
+from fastapi import Depends, Request
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
+
+from beforehand.app.documents import MAX_BYTES, parse, plain
+from beforehand.model.errors import BadInputError, TooLargeError
+from beforehand.server.errors import ContentTypeError, MalformedError, invalid
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+BIG = 256 * 1024
+"""Bodies above this are parsed beside the event loop, so that others are not held up."""
+SWALLOWED = 8 * MAX_BYTES
+"""How much of a body that is too large is read and thrown away, so that the caller gets to see the answer."""
+_YAML = ("application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml")
+
+
+def body(model: type[ModelT], *, optional: bool = False) -> Any:
+    """A dependency that reads the request's body as `model`; an optional one may be left out."""
+
+    async def read(request: Request) -> ModelT:
+        document = await read_document(request, optional=optional)
+        return read_as(model, {} if document is None else document)
+
+    return Depends(read)
+
+
+def document_body() -> Any:
+    """A dependency that reads the request's body as a plain document."""
+    return Depends(read_document)
+
+
+def read_as(model: type[ModelT], document: Any) -> ModelT:
+    names = tuple(field.alias or name for name, field in model.model_fields.items())
+    if not isinstance(document, dict):
+        raise BadInputError(f"The body is an object with {', '.join(names)}.", nearest=names)
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise invalid(error.errors(include_url=False, include_input=False), names) from None
+
+
+async def read_document(request: Request, *, optional: bool = False) -> Any:
+    """The body as plain JSON data; None when it is empty and may be."""
+    raw = await _read_bytes(request)
+    if not raw.strip():
+        if optional:
+            return None
+        raise MalformedError("The body is empty; send a JSON object.", code="input.empty")
+    read = _reader(request.headers.get("content-type", ""))
+    if len(raw) > BIG:
+        return await asyncio.to_thread(read, raw)
+    return read(raw)
+
+
+def _reader(content_type: str) -> Any:
+    kind = content_type.split(";")[0].strip().lower()
+    if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
+        return _read_json
+    if kind in _YAML:
+        return lambda raw: parse(raw, "The body")
+    said = f"not {kind[:100]}" if kind else "and the request does not say what it is"
+    raise ContentTypeError(f"The body must be JSON, {said}.", hint="Send the header `Content-Type: application/json`.")
+
+
+def _read_json(raw: bytes) -> Any:
+    try:
+        value = json.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"The body is not UTF-8 text (byte {error.start}).") from None
+    except RecursionError:
+        raise BadInputError("The body is nested too deep.", code="document.depth") from None
+    except ValueError as error:
+        raise MalformedError(f"The body is no JSON: {error}.") from None
+    return plain(value, "The body")
+
+
+async def _read_bytes(request: Request) -> bytes:
+    told = request.headers.get("content-length", "")
+    if told.isdigit() and int(told[:18]) > MAX_BYTES:
+        if request.headers.get("expect", "").lower() != "100-continue":
+            await _swallow(request)
+        raise _too_large()
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size <= MAX_BYTES:
+                parts.append(part)
+            else:
+                parts.clear()
+                if size > SWALLOWED:
+                    break
+    except ClientDisconnect:
+        raise MalformedError("The caller hung up before the body was whole.") from None
+    if size > MAX_BYTES:
+        raise _too_large()
+    return b"".join(parts)
+
+
+async def _swallow(request: Request) -> None:
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > SWALLOWED:
+                return
+    except ClientDisconnect:
+        return
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError(f"The body is larger than {MAX_BYTES // 1024 // 1024} MiB.")

@@ -1,0 +1,162 @@
+"""Errors on the wire: `application/problem+json`, by one table from the error tree to HTTP statuses.
+
+Nothing else in the house knows a status code. What nobody expected is a 500 with the correlation id to look for in
+the log, and no traceback.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from beforehand.model import errors as tree
+from beforehand.model.reason import Problem
+from beforehand.server.answers import written
+
+PROBLEM = "application/problem+json"
+
+
+class MalformedError(tree.BadInputError):
+    """The body cannot even be read."""
+
+    code = "input.malformed"
+
+
+class ContentTypeError(tree.BadInputError):
+    code = "input.content_type"
+
+
+class VersionNeededError(tree.BadInputError):
+    """An edit must say which version it was made on."""
+
+    code = "plan.version_needed"
+
+
+class MethodError(tree.BeforehandError):
+    code = "http.method"
+
+
+STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
+    tree.BadInputError: (422, "The input is wrong"),
+    MalformedError: (400, "The body cannot be read"),
+    ContentTypeError: (415, "The body is of the wrong kind"),
+    VersionNeededError: (428, "The edit does not say its version"),
+    tree.TooLargeError: (413, "The body is too large"),
+    tree.NotFoundError: (404, "There is no such thing"),
+    MethodError: (405, "This cannot be done here"),
+    tree.ConflictError: (409, "Things have moved on"),
+    tree.RefusedError: (409, "Refused"),
+    tree.UnauthorisedError: (401, "A token is needed"),
+    tree.ForbiddenError: (403, "Not allowed"),
+    tree.UnavailableError: (503, "Something does not answer"),
+    tree.NotLeadingError: (503, "Another process leads this home"),
+    tree.Fault: (502, "It did not work out"),
+    tree.BeforehandError: (500, "An error of Beforehand itself"),
+}
+
+
+def status_of(error: tree.BeforehandError) -> tuple[int, str]:
+    """The HTTP status and title of an error: its own, or its nearest ancestor's."""
+    return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+
+
+def problem(error: tree.BeforehandError, headers: Mapping[str, str] | None = None) -> Response:
+    """The answer that tells a caller what is wrong and what to do."""
+    status, title = status_of(error)
+    told: dict[str, Any] = {
+        "type": f"urn:beforehand:problem:{error.code}",
+        "title": title,
+        "status": status,
+        "detail": error.says,
+        "code": error.code,
+    }
+    if error.hint:
+        told["hint"] = error.hint
+    if error.problems:
+        told["problems"] = [one.wire() for one in error.problems]
+    if error.nearest:
+        told["nearest"] = list(error.nearest)
+    for name, value in error.extra.items():
+        told.setdefault(name, value)
+    more = dict(headers or {})
+    if status == 401:
+        more.setdefault("WWW-Authenticate", 'Bearer realm="beforehand"')
+    return Response(written(told), status, more, PROBLEM)
+
+
+def bug(correlation_id: str) -> Response:
+    """The answer to what nobody expected."""
+    return problem(
+        tree.BeforehandError(
+            "Something went wrong inside Beforehand; what was asked for may not have happened.",
+            code="bug",
+            hint=f"Look in the server's log for {correlation_id}.",
+            extra={"correlationId": correlation_id},
+        )
+    )
+
+
+def input_problems(found: Any, names: tuple[str, ...] = ()) -> list[Problem]:
+    """What a validation found, each with where it is and a sentence."""
+    problems = []
+    for one in found:
+        path = ".".join(str(part) for part in one["loc"] if part not in ("body", "query", "path", "header"))
+        if one["type"] == "extra_forbidden":
+            says = f"{path!r} is not known here."
+            problems.append(Problem(code="input.unknown", about=path, path=path, says=says, nearest=names))
+        else:
+            msg = str(one["msg"]).removeprefix("Value error, ")
+            says = f"{path or 'The body'}: {msg[:1].lower()}{msg[1:].rstrip('.')}."
+            problems.append(Problem(code="input.invalid", about=path, path=path, says=says))
+    return problems
+
+
+def invalid(found: Any, names: tuple[str, ...] = ()) -> tree.BadInputError:
+    problems = input_problems(found, names)
+    return tree.BadInputError(
+        " ".join(one.says for one in problems[:5]), problems=problems, nearest=names if len(problems) == 1 else ()
+    )
+
+
+async def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, tree.BeforehandError)
+    return problem(error)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return problem(invalid(error.errors()))
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    """What the framework itself refuses: an unknown path, a wrong method."""
+    assert isinstance(error, HTTPException)
+    path = request.url.path
+    if error.status_code == 404:
+        says = f"There is nothing at {path}."
+        return problem(tree.NotFoundError(says, code="http.path", hint="The calls are listed in docs/http.md."))
+    if error.status_code == 405:
+        methods = methods_at(request)
+        says = f"{request.method} cannot be used on {path}; {', '.join(methods) or 'nothing'} can."
+        return problem(MethodError(says, nearest=methods), {"Allow": ", ".join(methods)})
+    return problem(MalformedError(str(error.detail)))
+
+
+def methods_at(request: Request) -> list[str]:
+    """Every method some route takes at the asked path."""
+    asked = {name: request.scope[name] for name in ("type", "path", "root_path", "headers") if name in request.scope}
+    found = set()
+    for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
+        for route in request.app.router.routes:
+            match, _ = route.matches({**asked, "method": method})
+            if match.value == 2:
+                found.add(method)
+    return sorted(found)
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(tree.BeforehandError, _told)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)

@@ -1,0 +1,122 @@
+"""The listening side of the server: a socket of one's own, and a uvicorn that stops cleanly with streams open."""
+
+import asyncio
+import errno
+import ipaddress
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from beforehand.model.errors import BadInputError
+
+STOP_WITHIN_S = 5
+Hook = Callable[[], Awaitable[None]]
+
+
+class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """A connection whose requests can cut it off, for readers that do not read."""
+
+    app_state: dict[str, Any]
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "abort": transport.abort}
+
+
+class Listener(uvicorn.Server):
+    """A uvicorn that says when it listens, ends streams before it waits for them, and leaves signals as they were."""
+
+    def __init__(self, app: Any, *, started: Hook, stopping: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=Connection,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                timeout_graceful_shutdown=STOP_WITHIN_S,
+            )
+        )
+        self._when_started = started
+        self._when_stopping = stopping
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            await self._when_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._when_stopping()
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Stop on SIGINT and SIGTERM without raising them again: the house still has to be closed."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket bound to the address; BadInputError with a sentence when that cannot be."""
+    try:
+        family, kind, proto, _, address = socket.getaddrinfo(
+            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, proto)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise BadInputError(f"{host}:{port} is no address to listen on: {error}.", code="server.address") from None
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise _unbound(host, port, error) from None
+    bound.setblocking(False)
+    return bound
+
+
+def _unbound(host: str, port: int, error: Exception) -> BadInputError:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        return BadInputError(
+            f"Port {port} on {host} is in use by another program.",
+            code="server.port",
+            hint="Name another one with --port, or stop that program.",
+        )
+    if number == errno.EACCES:
+        return BadInputError(
+            f"Port {port} may not be used by this user.", code="server.port", hint="Ports from 1024 on are free to use."
+        )
+    return BadInputError(f"{host}:{port} is no address to listen on: {error}.", code="server.address")
+
+
+def is_local(bound: socket.socket) -> bool:
+    """Whether only this machine can reach the socket."""
+    return ipaddress.ip_address(str(bound.getsockname()[0]).partition("%")[0]).is_loopback
+
+
+def url_of(bound: socket.socket) -> str:
+    """Where a browser on this machine finds the socket."""
+    host, port = bound.getsockname()[:2]
+    if ipaddress.ip_address(str(host).partition("%")[0]).is_unspecified:
+        host = "127.0.0.1" if bound.family == socket.AF_INET else "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

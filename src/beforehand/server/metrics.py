@@ -1,0 +1,40 @@
+"""The server's figures in Prometheus text."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from beforehand.app.house import House
+from beforehand.app.inbox import list_decisions
+from beforehand.app.runs import list_runs
+from beforehand.model.plan import RunStatus
+from beforehand.server.streams import Audience
+
+
+async def metrics_text(house: House, audience: Audience, uptime_s: float) -> str:
+    seq = await house.store.last_seq()
+    still_open = Counter(run["status"] for run in await list_runs(house, open=True, limit=100_000))
+    runs = {status.value: still_open[status.value] for status in RunStatus if not status.is_final}
+    decisions = Counter(item["kind"] for item in await list_decisions(house))
+    lines = [
+        *_one("events_total", "counter", "Events in the log.", seq),
+        *_one("last_seq", "gauge", "Number of the newest event.", seq),
+        *_many("open_runs", "Runs that have not ended, by status.", "status", runs),
+        *_one("runs_total", "counter", "Runs ever started.", await house.store.count("run")),
+        *_one("plans_total", "counter", "Plans ever taken in.", await house.store.count("planHead")),
+        *_many("open_decisions", "Decisions that wait for a person, by kind.", "kind", decisions or {"review": 0}),
+        *_one("drivers", "gauge", "Runs that are being driven.", len(house.drivers)),
+        *_one("sse_clients", "gauge", "Clients that follow a stream.", audience.following),
+        *_one("sse_cut_off_total", "counter", "Clients cut off for reading too slowly.", audience.cut_off),
+        *_one("telemetry_listeners", "gauge", "Clients that follow live frames.", house.telemetry.listeners),
+        *_one("uptime_seconds", "gauge", "Seconds since the server started.", round(uptime_s, 3)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _one(name: str, kind: str, says: str, value: float) -> list[str]:
+    return [f"# HELP beforehand_{name} {says}", f"# TYPE beforehand_{name} {kind}", f"beforehand_{name} {value}"]
+
+
+def _many(name: str, says: str, label: str, values: Mapping[str, int]) -> list[str]:
+    told = [f'beforehand_{name}{{{label}="{key}"}} {value}' for key, value in sorted(values.items())]
+    return [f"# HELP beforehand_{name} {says}", f"# TYPE beforehand_{name} gauge", *told]

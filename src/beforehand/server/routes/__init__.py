@@ -1,0 +1,1 @@
+"""The calls under `/api/v1`, one file per noun."""

@@ -1,0 +1,51 @@
+"""Logging in and out: a cookie for browsers, whose EventSource cannot send a header."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+
+from beforehand.app.tokens import Tokens
+from beforehand.model.errors import UnauthorisedError
+from beforehand.server.answers import Json
+from beforehand.server.bodies import body
+from beforehand.server.callers import LOCAL, CallerDep
+from beforehand.server.guard import COOKIE, to_cookie
+from beforehand.server.shapes import Login, Nothing, WhoShape, gives, takes
+
+router = APIRouter(tags=["auth"])
+MONTH_S = 30 * 86_400
+
+
+@router.post("/login", operation_id="logIn", openapi_extra=takes(Login), responses=gives(WhoShape))
+async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json:
+    """Exchange a token for the cookie; where no tokens are set there is nothing to exchange."""
+    tokens: Tokens = request.app.state.tokens
+    if not tokens.any:
+        return Json({"name": LOCAL.name, "role": LOCAL.role})
+    found = tokens.role_of(asked.token.strip())
+    if found is None:
+        raise UnauthorisedError("This token is not known, or was revoked.", code="auth.unknown")
+    answer = Json({"name": found[0], "role": found[1]})
+    answer.set_cookie(
+        COOKIE,
+        to_cookie(asked.token.strip()),
+        max_age=MONTH_S,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+@router.post("/logout", operation_id="logOut", responses=gives(Nothing))
+async def log_out() -> Json:
+    """Forget the cookie."""
+    answer = Json({})
+    answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    return answer
+
+
+@router.get("/me", operation_id="whoAmI", responses=gives(WhoShape))
+async def who_am_i(caller: CallerDep) -> Json:
+    """Whom the server takes the caller for, and what they may do."""
+    return Json({"name": caller.name, "role": caller.role})

@@ -1,0 +1,183 @@
+"""Plans: taken in, read in any version, edited, made anew, previewed, started."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query
+
+from beforehand.app import plans as verbs
+from beforehand.app.house import House
+from beforehand.app.runs import start_run
+from beforehand.engine.edit import difference
+from beforehand.model.errors import BadInputError
+from beforehand.server.answers import Json
+from beforehand.server.bodies import body
+from beforehand.server.callers import Caller, CallerDep, CorrelationDep, HouseDep, require
+from beforehand.server.errors import VersionNeededError
+from beforehand.server.shapes import (
+    DifferenceShape,
+    Edits,
+    NewPlan,
+    PlanHeadShape,
+    PlanShape,
+    PreviewOf,
+    PreviewShape,
+    Regenerate,
+    ReviewedPlanShape,
+    RunShape,
+    Start,
+    VersionShape,
+    gives,
+    takes,
+)
+
+router = APIRouter(prefix="/plans", tags=["plans"])
+Number = Annotated[int | None, Query(ge=1)]
+_MATCH = re.compile(r'\s*(?:W/)?("?)([0-9]{1,9})\1\s*', re.ASCII)
+
+
+@router.post(
+    "",
+    status_code=201,
+    operation_id="createPlan",
+    openapi_extra=takes(NewPlan),
+    responses=gives(ReviewedPlanShape, 201),
+)
+async def create_plan(
+    house: HouseDep, caller: CallerDep, correlation: CorrelationDep, asked: Annotated[NewPlan, body(NewPlan)]
+) -> Json:
+    """Take a plan in, or have one made for a scene; it waits for a review."""
+    if asked.plan is None:
+        plan, review = await verbs.plan_for(
+            house, verbs.request_from(asked.wire()), correlation_id=correlation, by=caller.name
+        )
+    else:
+        plan, review = await verbs.take_plan(
+            house,
+            _document(asked),
+            workspace=checked_workspace(house, caller, asked.workspace),
+            correlation_id=correlation,
+            by=caller.name,
+        )
+    return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
+
+
+def _document(asked: NewPlan) -> Any:
+    if asked.text is not None or asked.intent is not None:
+        raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
+    if asked.scene is None or not isinstance(asked.plan, dict):
+        return asked.plan
+    return {"scene": asked.scene, **asked.plan}
+
+
+def checked_workspace(house: House, caller: Caller, path: str | None) -> str | None:
+    """A folder other than the server's own, or one inside it, is for admins to choose."""
+    if path is None:
+        return None
+    root = house.workspace(path).describe()
+    if not Path(root).resolve().is_relative_to(house.settings.workspace.resolve()):
+        require(caller, "admin", "a workspace outside the server's own")
+    return path
+
+
+@router.get("", operation_id="listPlans", responses=gives(list[PlanHeadShape]))
+async def list_plans(house: HouseDep, limit: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Json:
+    """The plans there are, newest first, without their steps."""
+    return Json(await verbs.plan_heads(house, limit))
+
+
+@router.get("/{plan_id}", operation_id="getPlan", responses=gives(PlanShape))
+async def get_plan(house: HouseDep, plan_id: str, version: Number = None) -> Json:
+    """The latest version of a plan, or the one asked for."""
+    plan = await verbs.get_plan(house, plan_id, version)
+    return Json(plan.wire(), version=plan.version)
+
+
+@router.get("/{plan_id}/versions", operation_id="listPlanVersions", responses=gives(list[VersionShape]))
+async def list_versions(house: HouseDep, plan_id: str) -> Json:
+    """Every version, with what it changed against the one before."""
+    return Json(await verbs.plan_versions(house, plan_id))
+
+
+@router.get("/{plan_id}/difference", operation_id="comparePlanVersions", responses=gives(DifferenceShape))
+async def compare(
+    house: HouseDep,
+    plan_id: str,
+    old: Annotated[int, Query(alias="from", ge=1)],
+    new: Annotated[int, Query(alias="to")],
+) -> Json:
+    """What changed between two versions."""
+    before, after = await verbs.get_plan(house, plan_id, old), await verbs.get_plan(house, plan_id, new)
+    return Json({"from": old, "to": new, "changes": difference(before, after)})
+
+
+@router.patch("/{plan_id}", operation_id="editPlan", openapi_extra=takes(Edits), responses=gives(ReviewedPlanShape))
+async def edit_plan(
+    house: HouseDep,
+    caller: CallerDep,
+    plan_id: str,
+    asked: Annotated[Edits, body(Edits)],
+    if_match: Annotated[str | None, Header(description="The version the edits were made on.")] = None,
+) -> Json:
+    """Apply edits to the latest version, all or none."""
+    plan, review = await verbs.edit_plan(house, plan_id, matched_version(if_match), asked.edits, by=caller.name)
+    return Json(verbs.plan_answer(plan, review), version=plan.version)
+
+
+def matched_version(header: str | None) -> int:
+    """The version in an If-Match header: `3`, `"3"` or `W/"3"`."""
+    if header is None:
+        raise VersionNeededError(
+            "An edit needs the header `If-Match` with the version it was made on, such as `If-Match: 3`.",
+            hint="GET the plan; its version is in the body and in the ETag.",
+        )
+    found = _MATCH.fullmatch(header)
+    if found is None:
+        raise BadInputError(
+            f"`If-Match` takes one version number, such as 3, not {header[:100]!r}.", code="plan.version_needed"
+        )
+    return int(found[2])
+
+
+@router.post(
+    "/{plan_id}/regenerate",
+    operation_id="regeneratePlan",
+    openapi_extra=takes(Regenerate, required=False),
+    responses=gives(ReviewedPlanShape),
+)
+async def regenerate(
+    house: HouseDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
+) -> Json:
+    """A new version by the planner that made it, from the present state."""
+    plan, review = await verbs.regenerate_plan(house, plan_id, asked.note, by=caller.name)
+    return Json(verbs.plan_answer(plan, review), version=plan.version)
+
+
+@router.post(
+    "/{plan_id}/preview",
+    operation_id="previewPlan",
+    openapi_extra=takes(PreviewOf, required=False),
+    responses=gives(PreviewShape),
+)
+async def preview(
+    house: HouseDep,
+    plan_id: str,
+    asked: Annotated[PreviewOf, body(PreviewOf, optional=True)],
+    version: Number = None,
+) -> Json:
+    """What the plan would do, without doing it."""
+    plan = await verbs.get_plan(house, plan_id, asked.version or version)
+    return Json(await verbs.preview(house, plan))
+
+
+@router.post(
+    "/{plan_id}/runs",
+    status_code=201,
+    operation_id="startRun",
+    openapi_extra=takes(Start),
+    responses=gives(RunShape, 201),
+)
+async def start(house: HouseDep, caller: CallerDep, plan_id: str, asked: Annotated[Start, body(Start)]) -> Json:
+    """Approve that version and start it; its review is answered by this."""
+    return Json(await start_run(house, plan_id, asked.version, by=caller.name), 201)

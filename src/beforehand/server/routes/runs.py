@@ -1,0 +1,87 @@
+"""Runs: followed, paused, cancelled, and steered step by step."""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from beforehand.app import runs as verbs
+from beforehand.server.answers import Json
+from beforehand.server.bodies import body
+from beforehand.server.callers import CallerDep, HouseDep
+from beforehand.server.shapes import Nothing, Retry, RunHeadShape, RunShape, Start, gives, takes
+
+router = APIRouter(prefix="/runs", tags=["runs"])
+NoBody = Annotated[Nothing, body(Nothing, optional=True)]
+
+
+@router.get("", operation_id="listRuns", responses=gives(list[RunHeadShape]))
+async def list_runs(
+    house: HouseDep,
+    still_open: Annotated[bool | None, Query(alias="open", description="Only those that have not ended.")] = None,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 200,
+) -> Json:
+    """The runs there are, newest first, without their steps."""
+    return Json(await verbs.list_runs(house, open=still_open, limit=limit))
+
+
+@router.get("/{run_id}", operation_id="getRun", responses=gives(RunShape))
+async def get_run(house: HouseDep, run_id: str) -> Json:
+    """A run with every step where it stands, and what waits for a person."""
+    return Json(await verbs.run_document(house, run_id))
+
+
+@router.post("/{run_id}/adopt", operation_id="adoptVersion", openapi_extra=takes(Start), responses=gives(RunShape))
+async def adopt(house: HouseDep, caller: CallerDep, run_id: str, asked: Annotated[Start, body(Start)]) -> Json:
+    """Let a run go on with another version of its plan."""
+    return Json(await verbs.adopt_version(house, run_id, asked.version, by=caller.name))
+
+
+@router.post(
+    "/{run_id}/steps/{step_id}/retry",
+    operation_id="retryStep",
+    openapi_extra=takes(Retry, required=False),
+    responses=gives(RunShape),
+)
+async def retry(
+    house: HouseDep,
+    caller: CallerDep,
+    run_id: str,
+    step_id: str,
+    asked: Annotated[Retry, body(Retry, optional=True)],
+) -> Json:
+    """Try a failed step again, as it is or with other arguments."""
+    return Json(await verbs.retry_step(house, run_id, step_id, args=asked.args, by=caller.name))
+
+
+def _run_verb(name: str, verb: Callable[..., Awaitable[Any]]) -> None:
+    async def call(house: HouseDep, caller: CallerDep, run_id: str, _: NoBody) -> Json:
+        return Json(await verb(house, run_id, by=caller.name))
+
+    _add(f"/{{run_id}}/{name}", f"{name}Run", verb, call)
+
+
+def _step_verb(name: str, operation: str, verb: Callable[..., Awaitable[Any]]) -> None:
+    async def call(house: HouseDep, caller: CallerDep, run_id: str, step_id: str, _: NoBody) -> Json:
+        return Json(await verb(house, run_id, step_id, by=caller.name))
+
+    _add(f"/{{run_id}}/steps/{{step_id}}/{name}", operation, verb, call)
+
+
+def _add(path: str, operation: str, verb: Callable[..., Awaitable[Any]], call: Callable[..., Any]) -> None:
+    router.add_api_route(
+        path,
+        call,
+        methods=["POST"],
+        name=operation,
+        operation_id=operation,
+        description=verb.__doc__ or "",
+        responses=gives(RunShape),
+    )
+
+
+_run_verb("pause", verbs.pause_run)
+_run_verb("resume", verbs.resume_run)
+_run_verb("cancel", verbs.cancel_run)
+_step_verb("skip", "skipStep", verbs.skip_step)
+_step_verb("rerun", "rerunFromStep", verbs.rerun_from)

@@ -1,0 +1,65 @@
+"""Templates: plans kept for reuse, with typed parameters."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+
+from beforehand.app import templates as verbs
+from beforehand.app.plans import plan_answer
+from beforehand.server.answers import Json
+from beforehand.server.bodies import body, document_body
+from beforehand.server.callers import CallerDep, CorrelationDep, HouseDep, admins_only
+from beforehand.server.routes.plans import checked_workspace
+from beforehand.server.shapes import Parameters, ReviewedPlanShape, TemplateShape, gives, takes
+
+router = APIRouter(prefix="/templates", tags=["templates"])
+_DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
+
+
+@router.get("", operation_id="listTemplates", responses=gives(list[TemplateShape]))
+async def list_templates(house: HouseDep) -> Json:
+    """The templates and their parameters."""
+    return Json(await verbs.list_templates(house))
+
+
+@router.get("/{name}", operation_id="getTemplate", responses=gives(TemplateShape))
+async def get_template(house: HouseDep, name: str) -> Json:
+    return Json((await verbs.get_template(house, name)).wire())
+
+
+@router.put(
+    "/{name}",
+    operation_id="saveTemplate",
+    dependencies=[admins_only()],
+    openapi_extra=_DOCUMENT,
+    responses=gives(TemplateShape),
+)
+async def save_template(house: HouseDep, name: str, document: Annotated[Any, document_body()]) -> Json:
+    """Keep `{plan, parameters}`, or a plan with `parameters` beside its steps, under a name."""
+    return Json((await verbs.save_template(house, name, document)).wire())
+
+
+@router.post(
+    "/{name}/plans",
+    status_code=201,
+    operation_id="planFromTemplate",
+    openapi_extra=takes(Parameters, required=False),
+    responses=gives(ReviewedPlanShape, 201),
+)
+async def plan_from_template(
+    house: HouseDep,
+    caller: CallerDep,
+    correlation: CorrelationDep,
+    name: str,
+    asked: Annotated[Parameters, body(Parameters, optional=True)],
+) -> Json:
+    """Fill a template in and take the plan in for review."""
+    plan, review = await verbs.plan_from_template(
+        house,
+        name,
+        asked.parameters,
+        workspace=checked_workspace(house, caller, asked.workspace),
+        correlation_id=correlation,
+        by=caller.name,
+    )
+    return Json(plan_answer(plan, review), 201, version=plan.version)

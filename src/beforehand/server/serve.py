@@ -1,0 +1,76 @@
+"""`up`: lead a home, take up what was under way, and serve it until told to stop."""
+
+import asyncio
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+import structlog
+
+from beforehand.app.crafts import register_crafts
+from beforehand.app.house import House, open_house
+from beforehand.app.runs import take_up_all
+from beforehand.app.scenes import activate_scene, find_document, save_scene, take_up_scenes
+from beforehand.app.settings import Settings
+from beforehand.app.tokens import Tokens
+from beforehand.model.errors import BadInputError
+from beforehand.server.app import create_app
+from beforehand.server.listening import Listener, bind, is_local, url_of
+
+log = structlog.get_logger("beforehand.server")
+
+
+async def serve(
+    settings: Settings,
+    *,
+    scenes: Sequence[str] = (),
+    open_browser: bool = False,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Serve a home until SIGINT or SIGTERM; `ready` is called with the URL once it listens.
+
+    NotLeadingError when another process leads the home; BadInputError when the address cannot be used.
+    """
+    async with open_house(settings, note="server") as house:
+        with closing(bind(settings["host"], settings["port"])) as bound:
+            if not is_local(bound):
+                _refuse_without_tokens(settings)
+            register_crafts(house)
+            await take_up(house, scenes)
+            url = url_of(bound)
+
+            async def started() -> None:
+                await house.store.announce(url, note="server")
+                log.info("listening", url=url)
+                if ready is not None:
+                    ready(url)
+                if open_browser:
+                    await asyncio.to_thread(webbrowser.open, url)
+
+            def stopping() -> None:
+                house.feed.close()
+                house.telemetry.close()
+
+            app = create_app(house, host=settings["host"])
+            await Listener(app, started=started, stopping=stopping).serve(sockets=[bound])
+            await house.store.announce(None)
+
+
+async def take_up(house: House, scenes: Sequence[str]) -> None:
+    """Make the named scenes live, and everything that was live before, and go on with every open run."""
+    named = [(await save_scene(house, None, find_document(scene)))["name"] for scene in scenes]
+    await take_up_scenes(house)
+    live = {row["name"] for row in await house.store.rows("scene", open=True)}
+    for name in named:
+        if name not in live:
+            await activate_scene(house, name)
+    await take_up_all(house)
+
+
+def _refuse_without_tokens(settings: Settings) -> None:
+    if not Tokens(settings).any:
+        raise BadInputError(
+            f"Listening on {settings['host']} lets other machines call, and no token is set, so this does not start.",
+            code="server.open_door",
+            hint="Make one with `beforehand token add`, set BEFOREHAND_TOKEN, or listen on 127.0.0.1.",
+        )
