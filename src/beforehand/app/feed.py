@@ -7,24 +7,30 @@ store. A place is just a number, so a dropped connection resumes with nothing lo
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from itertools import islice
 
 from beforehand.ports.store import EVERYTHING, EventFilter, Record, Store
 
 KEPT = 20_000
+KEPT_BYTES = 64 * 1024 * 1024
 BATCH = 500
 
 
 class Feed:
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._recent: deque[tuple[Record, bytes]] = deque(maxlen=KEPT)
+        self._recent: deque[tuple[Record, bytes]] = deque()
+        self._recent_bytes = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
         self._take_off: Callable[[], None] = store.on_commit(self._heard)
 
     def _heard(self, records: Sequence[Record]) -> None:
-        self._recent.extend((record, sse(record)) for record in records)
+        for record in records:
+            line = sse(record)
+            self._recent.append((record, line))
+            self._recent_bytes += len(line)
+        while len(self._recent) > 1 and (len(self._recent) > KEPT or self._recent_bytes > KEPT_BYTES):
+            self._recent_bytes -= len(self._recent.popleft()[1])
         self._ring()
 
     def _ring(self) -> None:
@@ -43,19 +49,22 @@ class Feed:
     ) -> AsyncIterator[list[tuple[Record, bytes]]]:
         """What comes after a place in the log, in batches, for ever; an empty batch after `idle_s` without news."""
         place = after
+        clock = asyncio.get_running_loop()
+        quiet_since = clock.time()
         while not self._closed:
             batch, place = await self._next(place, only)
-            if batch:
+            left_s = None if idle_s is None else max(0.0, quiet_since + idle_s - clock.time())
+            if batch or not await self._wait(place, left_s):
                 yield batch
-            elif not await self._wait(place, idle_s):
-                yield []
+                quiet_since = clock.time()
 
     async def _next(self, place: int, only: EventFilter) -> tuple[list[tuple[Record, bytes]], int]:
         """The next batch after a place, and the place it leads to; an empty batch when there is nothing new."""
         if self._recent and self._recent[0][0].seq <= place + 1:
             start = place + 1 - self._recent[0][0].seq
             while start < len(self._recent):
-                part = list(islice(self._recent, start, start + BATCH))
+                # By index and not by slice: most followers are near the end, where indexing is cheap.
+                part = [self._recent[i] for i in range(start, min(start + BATCH, len(self._recent)))]
                 place, start = part[-1][0].seq, start + len(part)
                 found = [item for item in part if only.admits(item[0])]
                 if found:
