@@ -104,11 +104,14 @@ async def test_a_server_that_dies_during_a_call_is_started_with_the_next(context
     assert not is_running(second)
 
 
-async def test_a_server_killed_from_outside_comes_back(context: ToolContext) -> None:
-    async with started(piped()) as (_, tools):
+async def test_a_server_that_has_gone_is_noticed_before_the_next_call(context: ToolContext) -> None:
+    async with started(piped()) as (servers, tools):
         first = await pid_of(tools, context)
+        link = servers._connections[0]._link
+        assert link is not None
         os.kill(first, signal.SIGKILL)
-        assert first != await patiently(pid_of, tools, context)
+        await link.stop.wait()
+        assert first != await pid_of(tools, context)
 
 
 async def test_calls_at_once_share_one_restart(context: ToolContext) -> None:
@@ -125,6 +128,19 @@ async def test_a_call_that_takes_too_long_is_a_transient_fault(context: ToolCont
         assert caught.value.transient
         assert not caught.value.untouched
         assert await pid_of(tools, context) == first, "a server that still answers is kept"
+
+
+async def test_a_server_that_answers_nothing_any_more_is_replaced(
+    context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("beforehand.adapters.mcp.connection.SIGN_OF_LIFE_S", 0.5)
+    async with started(piped(timeout_s=2)) as (_, tools):
+        first = await pid_of(tools, context)
+        os.kill(first, signal.SIGSTOP)
+        with pytest.raises(Fault, match=r"bench\.pid did not answer within 2 s"):
+            await pid_of(tools, context)
+        assert await pid_of(tools, context) != first
+    assert not is_running(first)
 
 
 async def test_a_stopped_call_leaves_the_server_usable(context: ToolContext) -> None:

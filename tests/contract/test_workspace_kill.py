@@ -92,6 +92,7 @@ async def test_a_file_still_being_written_is_not_swept(tmp_path: Path) -> None:
         assert writer.stdin is not None
         assert writer.stdout.readline() == b"here\n"
         await DiskWorkspace(tmp_path).write("folder/other.txt", b"x")
+        assert len([entry for entry in (tmp_path / "folder").iterdir() if entry.suffix == ".tmp"]) == 1
         writer.stdin.close()
         assert writer.stdout.readline() == b"done\n"
     finally:

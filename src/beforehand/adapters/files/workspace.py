@@ -254,8 +254,8 @@ def _replace(path: str, name: str, fd: int, content: bytes) -> None:
     for attempt in range(3):
         temporary = f"{paths.TEMP_PREFIX}{os.urandom(8).hex()}{paths.TEMP_SUFFIX}"
         try:
-            _write_synced(temporary, fd, content, old)
-            os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
+            with _written(temporary, fd, content, old):
+                os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
             return
         except FileNotFoundError:
@@ -267,10 +267,12 @@ def _replace(path: str, name: str, fd: int, content: bytes) -> None:
             raise
 
 
-def _write_synced(temporary: str, fd: int, content: bytes, old: os.stat_result | None) -> None:
+@contextmanager
+def _written(temporary: str, fd: int, content: bytes, old: os.stat_result | None) -> Iterator[None]:
+    """The temporary file, whole and on disk; it stays locked until it has its name, so that no sweep takes it."""
     file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o666, dir_fd=fd)
     try:
-        with suppress(OSError):  # tells a sweep that this one is still being written
+        with suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         rest = memoryview(content)
         while rest:
@@ -280,6 +282,7 @@ def _write_synced(temporary: str, fd: int, content: bytes, old: os.stat_result |
                 os.fchown(file, old.st_uid, old.st_gid)
             os.fchmod(file, stat.S_IMODE(old.st_mode))
         os.fsync(file)
+        yield
     finally:
         os.close(file)
 
