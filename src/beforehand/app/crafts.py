@@ -1,6 +1,7 @@
 """Which crafts the house has: one for every kind of scene."""
 
 from beforehand.app.cells import CellCraft
+from beforehand.app.fleets import FleetCraft
 from beforehand.app.house import House
 
 
@@ -9,3 +10,6 @@ def register_crafts(house: House) -> None:
     cells = CellCraft(house)
     house.crafts[cells.kind] = cells
     house.shed.cells.record = cells.record
+    fleets = FleetCraft(house)
+    house.crafts[fleets.kind] = fleets
+    house.shed.fleets.room = fleets

@@ -300,11 +300,16 @@ async def preview(house: House, plan: Plan) -> dict[str, Any]:
     craft = await craft_of(house, plan.scene) if plan.scene is not None else None
     if craft is not None and plan.origin.planner != "person":
         return await craft.preview(plan)
-    workspace = OverlayWorkspace(house.workspace(plan.workspace))
-    shown = await preview_plan(plan, house.catalog, house.shed.toolbox, workspace)
+    shown = await preview_by_tools(house, plan)
     if craft is not None:
         shown["problems"] += [problem.wire() for problem in await craft.problems(plan)]
     return shown
+
+
+async def preview_by_tools(house: House, plan: Plan) -> dict[str, Any]:
+    """What each step's tool says it would do, in virtual time; file tools on a copy of the workspace."""
+    workspace = OverlayWorkspace(house.workspace(plan.workspace))
+    return await preview_plan(plan, house.catalog, house.shed.toolbox, workspace)
 
 
 async def problems_of(house: House, plan: Plan) -> list[Problem]:

@@ -12,6 +12,7 @@ import structlog
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import Toolbox
 from beforehand.app.cell_tools import CellDesk, cell_tools
+from beforehand.app.fleet_tools import FleetDesk, fleet_tools
 from beforehand.app.settings import Settings
 from beforehand.engine.catalog import Catalog
 from beforehand.model.errors import BeforehandError
@@ -33,6 +34,7 @@ class Toolshed:
     plugins: list[Plugins] = field(default_factory=list)
     servers: "McpServers | None" = None
     cells: CellDesk = field(default_factory=CellDesk)
+    fleets: FleetDesk = field(default_factory=FleetDesk)
 
     @property
     def catalog(self) -> Catalog:
@@ -48,7 +50,7 @@ async def open_toolshed(settings: Settings, *, with_servers: bool = True) -> Too
     shed = Toolshed(Toolbox())
     builtins = Plugins(settings={"http_allow": settings["http_allow"]})
     register_builtins(builtins)
-    for tool in cell_tools(shed.cells):
+    for tool in (*cell_tools(shed.cells), *fleet_tools(shed.fleets)):
         builtins.add_tool(tool)
     _take(shed, builtins)
     for entry in sorted(entry_points(group=GROUP), key=lambda point: point.name):

@@ -8,7 +8,7 @@ from beforehand.app.runs import list_runs
 from beforehand.app.scenes import list_scenes
 
 RECENT_RUNS = 50
-_SCENE_LISTS = ("robots", "worksites", "streams", "tasks", "cells", "sessions")
+_SCENE_LISTS = ("robots", "worksites", "streams", "tasks", "cells", "fleets", "sessions")
 
 
 async def state_view(house: House, scene: str | None = None) -> dict[str, Any]:

@@ -1,0 +1,396 @@
+"""The fleet craft in the house: scenes made live, their state rebuilt from the log, people's verbs, transport."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from beforehand.adapters.sim.fleet import SimFleet
+from beforehand.adapters.sim.link import SimLink
+from beforehand.app.craft import PlanRequest
+from beforehand.app.fleet_driver import FleetDriver, Ready
+from beforehand.app.house import House
+from beforehand.app.pace import PacedClock
+from beforehand.fleet.inputs import (
+    AnswerDecision,
+    FleetInput,
+    FleetVerb,
+    PatchStream,
+    PatchWorksite,
+    RobotVerb,
+    TaskVerb,
+)
+from beforehand.fleet.requests import read_request, request_steps
+from beforehand.fleet.scene import read_fleet
+from beforehand.fleet.state import ENDED, FleetState, evolve, initial, restore, robot_wire, snapshot
+from beforehand.fleet.why import why
+from beforehand.model.decision import Decision
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, NotUnderstoodError
+from beforehand.model.event import Verdict
+from beforehand.model.fleet import FleetScene, wire_of
+from beforehand.model.plan import Origin, Plan, Step
+from beforehand.model.reason import Problem, Reason, name_list, nearest_names
+from beforehand.ports.store import EventFilter
+
+log = structlog.get_logger("beforehand.fleet")
+ACTIVATED = "fleetActivated"
+CHUNK = 5_000
+
+
+@dataclass(slots=True)
+class LiveFleet:
+    scene: FleetScene
+    driver: FleetDriver
+    link: SimLink
+    work: asyncio.Task[None]
+
+
+@dataclass(slots=True)
+class FleetCraft:
+    house: House
+    kind: str = "fleet"
+    live: dict[str, LiveFleet] = field(default_factory=dict)
+
+    def check_scene(self, document: Any) -> dict[str, Any]:
+        return read_fleet(document).wire()
+
+    # -- live and not --------------------------------------------------------------------------------------------
+
+    async def activate(self, name: str, document: Mapping[str, Any]) -> None:
+        """Make a scene live. One that changed keeps what it knows of worksites and robots that stay."""
+        scene = read_fleet(document)
+        running = self.live.get(name)
+        if running is not None and running.scene == scene:
+            return
+        if running is not None:
+            if running.driver.state.open_tasks:
+                count = len(running.driver.state.open_tasks)
+                raise ConflictError(
+                    f"{count} tasks are under way in {name}; the changed scene waits until they have ended.",
+                    code="fleet.busy",
+                    hint="Disable its streams, let the tasks end, then activate it again.",
+                )
+            await self.deactivate(name)
+        state = await self._rebuilt(scene)
+        link = self._link(scene)
+        driver = FleetDriver(state, link, self.house.store, self.house.clock, self._frame_of(name))
+        work = asyncio.create_task(self._drive(name, driver), name=f"fleet {name}")
+        self.live[name] = LiveFleet(scene, driver, link, work)
+
+    def _frame_of(self, name: str) -> Any:
+        return lambda frame: self.house.telemetry.publish(frame, name)
+
+    async def _drive(self, name: str, driver: FleetDriver) -> None:
+        try:
+            await driver.drive()
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # a bug stops this fleet only
+            log.exception("a fleet stopped on a bug", scene=name)
+
+    async def deactivate(self, name: str) -> None:
+        fleet = self.live.pop(name, None)
+        if fleet is not None:
+            fleet.work.cancel()
+            await asyncio.gather(fleet.work, return_exceptions=True)
+
+    async def close(self) -> None:
+        for name in list(self.live):
+            await self.deactivate(name)
+
+    async def _rebuilt(self, scene: FleetScene) -> FleetState:
+        """The fleet's state from the log: the last activation, or a later snapshot, and every event since."""
+        store = self.house.store
+        owner = f"fleet:{scene.name}"
+        begun = await store.events(limit=CHUNK, only=EventFilter(kinds=frozenset({ACTIVATED}), owner=owner))
+        document = scene.wire()
+        if not begun or begun[-1].data["scene"] != document:
+            return await self._begun(scene, document, begun[-1].data if begun else None)
+        state, after = restore(scene, begun[-1].data["state"]), begun[-1].seq
+        saved = await store.snapshot(owner)
+        if saved is not None and saved[0] > after:
+            state, after = restore(scene, saved[1]), saved[0]
+        while events := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
+            for event in events:
+                evolve(state, event)
+            after = events[-1].seq
+        return state
+
+    async def _begun(
+        self, scene: FleetScene, document: Mapping[str, Any], before: Mapping[str, Any] | None
+    ) -> FleetState:
+        """A scene that is new or changed; what lies where it lay stays."""
+        state = initial(scene)
+        if before is not None:
+            old = await self._rebuilt(read_fleet(before["scene"]))
+            state.worksites.update({name: site for name, site in old.worksites.items() if name in state.worksites})
+            state.robots.update({name: robot for name, robot in old.robots.items() if name in state.robots})
+            state.tasks_made, state.decisions_made = old.tasks_made, old.decisions_made
+        await self.house.log(
+            ACTIVATED,
+            {"scene": dict(document), "state": snapshot(state)},
+            owner=state.owner,
+            scene=scene.name,
+            sceneId=scene.name,
+        )
+        return state
+
+    def _link(self, scene: FleetScene) -> SimLink:
+        """Simulated robots, where they were when an earlier process ended; they have gone on since."""
+        file = self.house.settings.home / "robots" / f"{scene.name}.json"
+        kept = _read(file)
+        clock = PacedClock(self.house.clock, float(self.house.settings["speed"]), kept)
+
+        def keep(fleet: Mapping[str, Any]) -> None:
+            _write(file, {**clock.kept(), "fleet": fleet})
+
+        return SimLink(SimFleet(scene), clock, kept=kept.get("fleet") if kept else None, keep=keep)
+
+    # -- asking and telling --------------------------------------------------------------------------------------
+
+    def fleet(self, name: str) -> LiveFleet:
+        if name not in self.live:
+            nearest = nearest_names(name, self.live)
+            raise NotFoundError(
+                f"There is no active fleet {name!r}; active: {name_list(nearest)}.",
+                code="fleet.inactive",
+                nearest=nearest,
+            )
+        return self.live[name]
+
+    def find(self, kind: str, name: str, scene: str | None) -> LiveFleet:
+        """The active fleet that has this robot, worksite, stream or task; ambiguous without a scene is a conflict."""
+        if scene is not None:
+            self.fleet(scene)
+        owners = [
+            fleet
+            for where, fleet in self.live.items()
+            if (scene is None or where == scene) and name in getattr(fleet.driver.state, kind)
+        ]
+        if len(owners) > 1:
+            scenes = [fleet.scene.name for fleet in owners]
+            raise ConflictError(
+                f"{name} is in several scenes: {name_list(scenes)}. Say which with ?scene=.",
+                code="fleet.ambiguous",
+                extra={"scenes": scenes},
+            )
+        if not owners:
+            known = [item for fleet in self.live.values() for item in getattr(fleet.driver.state, kind)]
+            nearest = nearest_names(name, known)
+            raise NotFoundError(
+                f"There is no {kind[:-1]} {name!r}; nearest: {name_list(nearest)}.",
+                code=f"{kind[:-1]}.unknown",
+                nearest=nearest,
+            )
+        return owners[0]
+
+    async def say(self, scene: Any, given: FleetInput) -> Verdict[Any]:
+        return await self.fleet(scene).driver.say(given)
+
+    def state_of(self, scene: Any) -> FleetState:
+        return self.fleet(scene).driver.state
+
+    async def until(self, scene: Any, ready: Ready) -> None:
+        await self.fleet(scene).driver.until(ready)
+
+    async def task_of_request(self, scene: Any, key: str) -> str | None:
+        """The task a request was answered with, found in the log by the request's key."""
+        only = EventFilter(kinds=frozenset({"taskCreated"}), owner=f"fleet:{scene}")
+        after = 0
+        while events := await self.house.store.events(after=after, limit=CHUNK, only=only):
+            for event in events:
+                if event.correlation_id == key:
+                    return str(event.data["taskId"])
+            after = events[-1].seq
+        return None
+
+    async def tell(self, fleet: LiveFleet, given: FleetInput) -> list[Reason]:
+        """Hand a person's word in; refused, it is a conflict with its reasons."""
+        verdict = await fleet.driver.say(given)
+        reasons = list(verdict.reasons)
+        if reasons:
+            raise ConflictError(
+                reasons[0].says,
+                code=reasons[0].code,
+                hint=reasons[0].try_next,
+                extra={"reasons": [reason.wire() for reason in reasons]},
+            )
+        return reasons
+
+    async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
+        if occupancy not in ("empty", "filled", "unknown"):
+            raise BadInputError(
+                f"`occupancy` is empty, filled or unknown, not {occupancy!r}.", code="worksite.occupancy"
+            )
+        fleet = self.find("worksites", name, scene)
+        fleet.link.set_occupancy(name, occupancy)
+        await self.tell(fleet, PatchWorksite(name, occupancy))
+        return wire_of(fleet.driver.state.worksites[name])
+
+    async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
+        if not isinstance(enabled, bool):
+            raise BadInputError("`enabled` is true or false.", code="stream.enabled")
+        fleet = self.find("streams", name, scene)
+        await self.tell(fleet, PatchStream(name, enabled))
+        return wire_of(fleet.driver.state.streams[name])
+
+    async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
+        fleet = self.find("robots", name, scene)
+        await self.tell(fleet, RobotVerb(name, verb, value))
+        if verb == "set-load":
+            fleet.link.set_load(name, value == "loaded")
+        return self.robot(fleet, name)
+
+    async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
+        fleet = self.find("tasks", name, scene)
+        await self.tell(fleet, TaskVerb(name, verb, value))
+        return wire_of(fleet.driver.state.tasks[name])
+
+    async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
+        fleet = self.fleet(name)
+        await self.tell(fleet, FleetVerb(verb))
+        hold = fleet.driver.state.hold
+        return {"scene": name, "held": bool(hold), "person": hold.person, "tasks": list(hold.tasks)}
+
+    async def answer(self, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> bool:
+        for fleet in self.live.values():
+            if decision.id in fleet.driver.state.decisions:
+                await self.tell(fleet, AnswerDecision(decision.id, verb, value, note, by))
+                return True
+        return False
+
+    def why(self, name: str, scene: str | None = None) -> list[Reason]:
+        """Why a robot, task or stream does what it does, in whichever active scene has it."""
+        for kind in ("robots", "tasks", "streams"):
+            owners = [fleet for where, fleet in self.live.items() if name in getattr(fleet.driver.state, kind)]
+            if owners:
+                return why(self.find(kind, name, scene).driver.state, name, self.house.now())
+        fleets = [fleet for where, fleet in self.live.items() if scene in (None, where)]
+        known = [item for fleet in fleets for item in (*fleet.driver.state.robots, *fleet.driver.state.streams)]
+        nearest = nearest_names(name, known)
+        raise NotFoundError(
+            f"There is no robot, task or stream {name!r}; nearest: {name_list(nearest)}.",
+            code="fleet.unknown",
+            nearest=nearest,
+        )
+
+    # -- plans ---------------------------------------------------------------------------------------------------
+
+    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        """Transport on request: words or an intent become steps of an ordinary plan."""
+        fleet = self.fleet(request.scene)
+        read = read_request(fleet.scene, request.text if request.text is not None else request.intent)
+        if read.refused:
+            raise NotUnderstoodError(
+                read.says,
+                hint=read.try_next,
+                extra={"understood": list(read.understood), "notUnderstood": list(read.words)},
+            )
+        steps = request_steps(fleet.scene, read)
+        return Plan(
+            name=request.text or "Transport on request",
+            scene=request.scene,
+            steps=tuple(Step.model_validate({**step, "order": at}) for at, step in enumerate(steps, start=1)),
+            origin=Origin(
+                planner="fleet", text=request.text, intent=None if request.intent is None else dict(request.intent)
+            ),
+        )
+
+    async def prepare(self, plan: Plan) -> Plan:
+        steps = tuple(
+            step.model_copy(update={"args": {"scene": plan.scene, **step.args}})
+            if step.tool.startswith("fleet.")
+            else step
+            for step in plan.steps
+        )
+        return plan.model_copy(update={"steps": steps})
+
+    async def problems(self, plan: Plan) -> list[Problem]:
+        """Names the scene does not have."""
+        row = await self.house.store.row("scene", str(plan.scene))
+        scene = read_fleet(row["document"]) if row else None
+        return [] if scene is None else _unknown_names(scene, plan)
+
+    async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
+        return None
+
+    async def drift(self, plan: Plan) -> dict[str, Any] | None:
+        return None
+
+    async def preview(self, plan: Plan) -> dict[str, Any]:
+        from beforehand.app.plans import preview_by_tools
+
+        return await preview_by_tools(self.house, plan)
+
+    # -- what is live --------------------------------------------------------------------------------------------
+
+    def robot(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        state = fleet.driver.state
+        report = state.seen[name].report
+        shown = robot_wire(state.robots[name], state.seen[name])
+        return {**shown, "scene": fleet.scene.name, "x": round(report.x, 3), "y": round(report.y, 3)}
+
+    async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
+        fleet = self.live.get(name)
+        if fleet is None:
+            return {}
+        state = fleet.driver.state
+        return {
+            "robots": [self.robot(fleet, robot_id) for robot_id in state.robots],
+            "worksites": [{**wire_of(site), "scene": name} for site in state.worksites.values()],
+            "streams": [{**wire_of(stream), "scene": name} for stream in state.streams.values()],
+            "tasks": [{**wire_of(task), "scene": name} for task in state.tasks.values() if task.status not in ENDED],
+            "fleets": [
+                {
+                    "scene": name,
+                    "held": bool(state.hold),
+                    "tasksCompleted": state.completed,
+                    "tasksFailed": state.failed,
+                    "tasksCanceled": state.canceled,
+                }
+            ],
+        }
+
+
+def _unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
+    known = {
+        "from": [site.worksite_id for site in scene.worksites],
+        "to": [site.worksite_id for site in scene.worksites],
+        "robotId": [robot.robot_id for robot in scene.robots],
+    }
+    problems = []
+    for place, step in enumerate(plan.steps):
+        for name, names in known.items() if step.tool.startswith("fleet.") else ():
+            value = step.args.get(name)
+            if isinstance(value, str) and not value.startswith("$") and value not in names:
+                nearest = nearest_names(value, names)
+                problems.append(
+                    Problem(
+                        code="fleet.unknown_name",
+                        about=step.id,
+                        path=f"steps[{place}].args.{name}",
+                        says=f"{step.id}: {scene.name} has no {value!r}; nearest: {name_list(nearest)}.",
+                        nearest=nearest,
+                        fixable_by="user",
+                    )
+                )
+    return problems
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return kept if isinstance(kept, dict) else None
+
+
+def _write(file: Path, kept: Mapping[str, Any]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(kept), encoding="utf-8")
+    draft.replace(file)
