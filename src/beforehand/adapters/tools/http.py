@@ -17,6 +17,8 @@ from beforehand.model.errors import Fault
 from beforehand.ports.tool import Preview, Tool, ToolContext, ToolSpec, Unknown
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -59,17 +61,17 @@ class HttpGet(Tool):
     ) -> None:
         self._allowed = AllowedHosts(allow)
         self._transport = transport
+        self._tls: ssl.SSLContext | None = None
         self._resolve = resolver
         self._timeout_s = timeout_s
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
+        # Loading the library and the certificates takes a while, which nobody else should wait for.
+        opened = await asyncio.to_thread(self._new_client)
         import httpx2
 
         try:
-            async with (
-                asyncio.timeout(self._timeout_s),
-                self._new_client() as client,
-            ):
+            async with asyncio.timeout(self._timeout_s), opened as client:
                 return await self._follow(client, _read_url(args["url"]), context)
         except (TimeoutError, httpx2.TimeoutException):
             raise _fault(
@@ -94,8 +96,15 @@ class HttpGet(Tool):
     def _new_client(self) -> "httpx2.AsyncClient":
         import httpx2
 
-        transport = self._transport() if self._transport else None
-        return httpx2.AsyncClient(trust_env=False, follow_redirects=False, timeout=self._timeout_s, transport=transport)
+        if self._tls is None:
+            self._tls = httpx2.create_ssl_context()
+        return httpx2.AsyncClient(
+            verify=self._tls,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=self._timeout_s,
+            transport=self._transport() if self._transport else None,
+        )
 
     async def _follow(self, client: "httpx2.AsyncClient", url: "httpx2.URL", context: ToolContext) -> dict[str, Any]:
         for _ in range(MAX_REDIRECTS + 1):
