@@ -3,8 +3,9 @@
 Both take the same questions and give the same documents, so that `run`, `inbox` and `template` need not care which.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from beforehand.model.errors import NotLeadingError
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from beforehand.app.settings import Settings
 
 Document = dict[str, Any]
+SERVER = "server"
+"""How a server that leads a home signs itself."""
+STARTING_TRIES = 100
+STARTING_PAUSE_S = 0.1
 
 
 class Desk(Protocol):
@@ -41,6 +46,9 @@ class Desk(Protocol):
     async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
         """Answer a decision; `carry_on` false only writes it down where nobody works on the run."""
 
+    async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
+        """Answer a review with a verb that sets a run going; the answer is the run."""
+
     def events(self, run_id: str) -> AsyncIterator[list[Document]]:
         """Everything that happened and happens to a run, in batches."""
 
@@ -52,25 +60,21 @@ class Desk(Protocol):
 async def open_desk(settings: "Settings", *, note: str, with_servers: bool = True) -> AsyncIterator[Desk]:
     """This process if it can lead the home, else the server that does; NotLeadingError when that is no server."""
     from beforehand.app.house import open_house
-
-    here = open_house(settings, note=note, with_servers=with_servers)
-    try:
-        house = await here.__aenter__()
-    except NotLeadingError as error:
-        url = error.extra.get("url")
-        if not url:
-            raise
-        from beforehand.cli.there import There
-
-        async with There(str(url), settings["token"]) as there:
-            yield there
-        return
     from beforehand.cli.here import Here
 
-    try:
-        yield Here(house)
-    except BaseException as error:
-        if not await here.__aexit__(type(error), error, error.__traceback__):
-            raise
-    else:
-        await here.__aexit__(None, None, None)
+    async with AsyncExitStack() as stack:
+        for tried in range(STARTING_TRIES):
+            try:
+                house = await stack.enter_async_context(open_house(settings, note=note, with_servers=with_servers))
+            except NotLeadingError as error:
+                if error.extra.get("url"):
+                    from beforehand.cli.there import There
+
+                    yield await stack.enter_async_context(There(str(error.extra["url"]), settings["token"]))
+                    return
+                if error.extra.get("note") != SERVER or tried == STARTING_TRIES - 1:
+                    raise
+                await asyncio.sleep(STARTING_PAUSE_S)  # it is starting and will say where it listens
+            else:
+                yield Here(house)
+                return

@@ -8,7 +8,6 @@ own document before the command ends on it.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Any
 
 from beforehand.cli.desk import Desk, Document
 from beforehand.cli.prompt import Asked, ask
@@ -83,16 +82,31 @@ class Following:
         """The run's document when there is nothing more to follow; else see to what waits for a person."""
         if self._status in FINAL:
             return await self._confirmed(*FINAL)
-        if self._yes:
-            await self._approve_all()
-        waiting = list(self._open.values())
-        if any(decision["kind"] == "bug" for decision in waiting):
+        await self._approve_all()
+        if any(decision["kind"] == "bug" for decision in self._open.values()):
             return await self._desk.run(self._run_id)
         if self._asking is None and self._asks:
             await self._ask_next()
         if self._status == "waiting" and self._asking is None:
-            return await self._confirmed("waiting")
+            return await self._waiting_for_others()
         return None
+
+    async def _waiting_for_others(self) -> Document | None:
+        """The run's document if it waits for what nobody here answers; what it asked meanwhile is seen to."""
+        run = await self._confirmed("waiting")
+        if run is None:
+            return None
+        here = {item["id"]: item for item in run["decisions"] if self._asks or self._answers_itself(item)}
+        if not here:
+            return run
+        self._open.update(here)
+        await self._approve_all()
+        if self._asks:
+            await self._ask_next()
+        return None
+
+    def _answers_itself(self, decision: Document) -> bool:
+        return self._yes and decision["kind"] == "approval"
 
     async def _confirmed(self, *statuses: str) -> Document | None:
         run = await self._desk.run(self._run_id)
@@ -100,14 +114,12 @@ class Following:
 
     async def _approve_all(self) -> None:
         for decision in list(self._open.values()):
-            if decision["kind"] == "approval":
+            if self._answers_itself(decision):
                 await self._answer(decision["id"], Asked("approve"))
 
     async def _answer(self, decision_id: str, asked: Asked) -> None:
-        try:
+        with suppress(ConflictError):  # somebody else was quicker, or the past is being replayed
             await self._desk.answer(decision_id, asked.verb, value=asked.value, note=asked.note)
-        except ConflictError:
-            pass  # somebody else was quicker, or the past was being replayed
         self._open.pop(decision_id, None)
 
     # -- asking inline ---------------------------------------------------------------------------------------------
@@ -155,8 +167,3 @@ def _next_of(batches: AsyncIterator[list[Document]]) -> "asyncio.Task[list[Docum
         return await anext(batches, None)
 
     return asyncio.create_task(next_batch())
-
-
-def stalled_because(run: Document) -> list[dict[str, Any]]:
-    """The open decisions of a run's document."""
-    return list(run.get("decisions", []))

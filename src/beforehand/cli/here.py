@@ -8,7 +8,7 @@ from beforehand.app.house import House
 from beforehand.app.inbox import answer_decision, show_decision
 from beforehand.app.plans import take_plan
 from beforehand.app.runs import resume_run, run_document, start_run, take_up
-from beforehand.app.scratch import in_scene
+from beforehand.app.scenes import activate_scene, find_document, save_scene
 from beforehand.app.templates import get_template, plan_from_template, save_template
 from beforehand.cli.desk import Document
 from beforehand.ports.store import EventFilter
@@ -23,9 +23,26 @@ class Here:
         self.house = house
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
-        document = await in_scene(self.house, self.house.settings, document, scene)
+        if scene is not None:
+            from beforehand.app.cells import plan_document
+
+            name = await self._live_scene(scene)
+            document = plan_document(document, name)
+            document = {**document, "scene": name} if isinstance(document, Mapping) else document
+        elif isinstance(document, Mapping) and isinstance(document.get("scene"), str):
+            await self._live_scene(document["scene"])
         plan, _ = await take_plan(self.house, document, workspace=workspace, by=BY)
         return plan.wire()
+
+    async def _live_scene(self, scene: str) -> str:
+        """Make one scene live in this process, saving it first when the home does not know it; its name."""
+        from beforehand.app.crafts import register_crafts
+
+        if not self.house.crafts:
+            register_crafts(self.house)
+        if await self.house.store.row("scene", scene) is None:
+            return str((await save_scene(self.house, None, find_document(scene), activate=True))["name"])
+        return str((await activate_scene(self.house, scene))["name"])
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
         plan, _ = await plan_from_template(self.house, name, parameters, workspace=workspace, by=BY)
@@ -42,6 +59,8 @@ class Here:
 
     async def take_up(self, run_id: str) -> Document:
         run = await run_document(self.house, run_id)
+        if run.get("scene"):
+            await self._live_scene(run["scene"])
         await take_up(self.house, run_id)
         if run.get("paused"):
             return await resume_run(self.house, run_id, by=BY)
@@ -55,6 +74,23 @@ class Here:
 
     async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
         return await answer_decision(self.house, decision_id, verb, value=value, note=note, by=BY, carry_on=carry_on)
+
+    async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
+        decision = await show_decision(self.house, decision_id)
+        plan_id = str(decision["about"].get("planId"))
+        if decision["status"] == "open" and verb in decision["verbs"]:
+            await self._ready_for(plan_id)
+        await answer_decision(self.house, decision_id, verb, value=value, note=note, by=BY)
+        runs = await self.house.store.rows("run", parent=plan_id)
+        return await run_document(self.house, runs[-1]["runId"])
+
+    async def _ready_for(self, plan_id: str) -> None:
+        """What a review's answer needs around it: the plan's scene live, its run, if it has one, taken up."""
+        head = await self.house.store.row("planHead", plan_id) or {}
+        if head.get("scene"):
+            await self._live_scene(head["scene"])
+        for run in await self.house.store.rows("run", parent=plan_id, open=True):
+            await take_up(self.house, run["runId"])
 
     async def events(self, run_id: str) -> AsyncIterator[list[Document]]:
         async for batch in self.house.feed.follow(0, EventFilter(run=run_id)):

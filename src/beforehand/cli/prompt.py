@@ -76,11 +76,11 @@ def value_from(text: str) -> Any:
         return text
 
 
-def show_decision(decision: Mapping[str, Any]) -> None:
-    """A decision with its evidence, on standard error."""
+def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
+    """A decision with its evidence; on standard error unless told otherwise."""
     from rich.text import Text
 
-    screen = console(sys.stderr)
+    screen = screen or console(sys.stderr)
     evidence = decision.get("evidence", {})
     screen.print()
     screen.print(Text(plain(decision["title"]), style="bold yellow"))

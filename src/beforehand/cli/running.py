@@ -1,5 +1,7 @@
 """Carrying a plan out from the command line: start or take up, follow, show, and end with the right code."""
 
+import json
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -8,9 +10,10 @@ from beforehand.cli.desk import Desk, Document, open_desk
 from beforehand.cli.exits import DONE, FAILED, REFUSED, Stopped
 from beforehand.cli.follow import Following
 from beforehand.cli.prompt import can_ask
-from beforehand.cli.screen import Output, line, print_json, print_table, say
+from beforehand.cli.screen import Output, line, print_json, print_table, say, tell
 from beforehand.cli.view import view_for
 from beforehand.cli.work import work
+from beforehand.model.errors import UnavailableError
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
@@ -39,10 +42,14 @@ class Errand:
             run = await self.begin(desk)
             self.run_id = str(run["runId"])
             following = Following(desk, self.run_id, view_for(self.output), yes=self.yes, asks=can_ask())
-            return await following.to_the_end()
+            try:
+                return await following.to_the_end()
+            except UnavailableError as error:
+                error.hint = " ".join([error.hint, *self.how_to_go_on()]).strip()
+                raise
 
     def how_to_go_on(self) -> list[str]:
-        again = f"{_command(self.settings, 'run --resume')} {self.run_id}"
+        again = command(self.settings, "run", "--resume", self.run_id)
         if self.url is not None:
             return [f"The run {self.run_id} goes on at {self.url}; look at it again with: {again}"]
         return [f"The run {self.run_id} can be taken up again with: {again}"]
@@ -81,10 +88,8 @@ def show_run(run: Document) -> None:
         for step in run["steps"]
     ]
     print_table(("step", "what", "status", "ms", ""), rows, nothing="The plan has no steps.")
-    took = f" in {run['durationMs']} ms" if "durationMs" in run else ""
-    print_table(("run", "plan", "version", "status"), [(run["runId"], run["planId"], run["version"], run["status"])])
-    if took:
-        say(f"{run['runId']} {run['status']}{took}.")
+    took = f" after {run['durationMs'] / 1000:.3g} s" if "durationMs" in run else ""
+    tell(f"Run {run['runId']} of plan {run['planId']}, version {run['version']}: {run['status']}{took}.")
 
 
 def _took(step: Document) -> object:
@@ -97,24 +102,29 @@ def _outcome(step: Document) -> str:
         return line(result["error"])
     if step.get("reason"):
         return line(step["reason"]["says"])
-    value = "" if not result or result.get("value") is None else line(result["value"])
+    value = "" if not result or result.get("value") is None else line(as_text(result["value"]))
     return value if len(value) <= 60 else value[:59] + "…"
+
+
+def as_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def say_waiting(errand: Errand, run: Document) -> None:
     """Name every decision and the command that answers it."""
     say(f"The run {run['runId']} waits for a person:")
-    answer = _command(errand.settings, "inbox answer")
     for decision in run.get("decisions", []):
         say(f"  {decision['id']}: {line(decision['title'])}")
         reason = decision.get("evidence", {}).get("says")
         if reason:
             say(f"    {line(reason)}")
-        say(f"    Answer with: {answer} {decision['id']} {'|'.join(decision['verbs'])}")
+        first, *others = decision["verbs"]
+        answer = command(errand.settings, "inbox", "answer", decision["id"], first)
+        say(f"    Answer with: {answer}" + (f" (or {', '.join(others)})" if others else ""))
     if errand.url is not None:
         say(f"The server at {errand.url} goes on as soon as it is answered.")
     else:
-        say(f"Then go on with: {_command(errand.settings, 'run --resume')} {run['runId']}")
+        say(f"Then go on with: {command(errand.settings, 'run', '--resume', run['runId'])}")
 
 
 def say_failures(errand: Errand, run: Document) -> None:
@@ -125,10 +135,15 @@ def say_failures(errand: Errand, run: Document) -> None:
     for decision in run.get("decisions", []):
         if decision["kind"] == "bug":
             say(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")
-            say(f"Report it; to try again: {_command(errand.settings, 'run --resume')} {run['runId']}")
+            say(f"Report it; to try again: {command(errand.settings, 'run', '--resume', run['runId'])}")
 
 
-def _command(settings: "Settings", words: str) -> str:
+def command(settings: "Settings", *words: str) -> str:
     """A command as it must be typed here: with the home and store that were named by flag."""
-    flags = [f"--{name} {settings[name]}" for name in ("home", "db") if settings.sources.get(name) == "flag"]
-    return " ".join(["beforehand", words.split()[0], *words.split()[1:-1], *flags, words.split()[-1]])
+    flags = [
+        word
+        for name in ("home", "db")
+        if settings.sources.get(name) == "flag"
+        for word in (f"--{name}", settings[name])
+    ]
+    return shlex.join(["beforehand", *words, *flags])

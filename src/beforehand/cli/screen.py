@@ -77,11 +77,11 @@ def console(stream: TextIO | None = None) -> "Console":
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str = "Nothing.") -> None:
     """A table on standard output, or a sentence when it would be empty."""
-    from rich import box
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:

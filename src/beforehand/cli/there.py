@@ -105,11 +105,20 @@ class There:
         return dict(await self._call("GET", f"/runs/{_part(run_id)}"))
 
     async def decision(self, decision_id: str) -> Document:
-        return dict(await self._call("GET", f"/inbox/{_part(decision_id)}"))
+        for decision in await self._call("GET", "/inbox"):
+            if decision["id"] == decision_id:
+                return {"status": "open", **decision}
+        return {"id": decision_id, "status": "answered"}
 
     async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
         body = {"verb": verb, "note": note} | ({} if value is None else {"value": value})
         return dict(await self._call("POST", f"/inbox/{_part(decision_id)}", body))
+
+    async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
+        answered = await self.answer(decision_id, verb, value=value, note=note)
+        state = await self._call("GET", "/state")
+        plan_id = answered["about"]["planId"]
+        return next(dict(run) for run in state["runs"] if run["planId"] == plan_id)
 
     async def events(self, run_id: str) -> AsyncIterator[list[Document]]:
         """The run's events from its first on; a broken connection is taken up where it broke."""

@@ -1,0 +1,143 @@
+"""`beforehand inbox`: whatever waits for a person, listed, shown and answered."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from beforehand.cli.exits import DONE
+from beforehand.cli.options import DbOption, HomeOption, OutputOption, YesOption, settings_from
+from beforehand.cli.screen import Output, line, print_json, print_table, say, tell
+
+if TYPE_CHECKING:
+    from beforehand.app.house import House
+    from beforehand.app.settings import Settings
+    from beforehand.cli.desk import Desk, Document
+
+app = typer.Typer(help="What waits for a person: reviews, approvals, questions, failures, steps in doubt.")
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The decision's id.")]
+
+
+@app.callback(invoke_without_command=True)
+def inbox(
+    context: typer.Context, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
+) -> int | None:
+    """What waits for a person: reviews, approvals, questions, failures, steps in doubt."""
+    return list_open(output, home, db) if context.invoked_subcommand is None else None
+
+
+@app.command("list")
+def list_open(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
+    """Everything that waits for a person."""
+    from beforehand.app.inbox import list_decisions
+    from beforehand.cli.looking import look
+
+    decisions = look(settings_from(home=home, db=db), list_decisions, [])
+    if output is Output.JSON:
+        print_json(decisions)
+    else:
+        rows = [
+            (item["id"], item["kind"], line(item["title"]), ", ".join(item["verbs"]), item["openedAt"])
+            for item in decisions
+        ]
+        print_table(("id", "kind", "what", "verbs", "since"), rows, nothing="Nothing waits for a person.")
+    return DONE
+
+
+@app.command()
+def show(id: IdArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
+    """What a decision covers, its evidence, and what each verb does."""
+    from beforehand.app.inbox import show_decision
+    from beforehand.cli.looking import look
+    from beforehand.cli.run import refuse_missing
+
+    settings = settings_from(home=home, db=db)
+    refuse_missing(settings, f"so there is no decision {id!r}")
+
+    async def shown(house: "House") -> dict[str, Any]:
+        return await show_decision(house, id)
+
+    decision = look(settings, shown, {})
+    if output is Output.JSON:
+        print_json(decision)
+    else:
+        _show(decision)
+    return DONE
+
+
+def _show(decision: dict[str, Any]) -> None:
+    import sys
+
+    from beforehand.cli.prompt import show_decision
+    from beforehand.cli.screen import console
+
+    show_decision(decision, console(sys.stdout))
+    if decision["status"] == "open":
+        tell(f"Answer with: beforehand inbox answer {decision['id']} {decision['verbs'][0]}")
+    else:
+        given = decision.get("answer", {})
+        tell(f"It was answered with {given['verb']!r}." if given else f"It was withdrawn. {decision.get('why', '')}")
+
+
+@app.command()
+def answer(
+    id: IdArgument,
+    verb: Annotated[str, typer.Argument(metavar="VERB", help="One of the decision's verbs; `inbox show` lists them.")],
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="JSON|TEXT", help="What goes with the verb, such as an answer.")
+    ] = None,
+    note: Annotated[str, typer.Option("--note", help="A sentence that is kept with the answer.")] = "",
+    yes: YesOption = False,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Answer a decision.
+
+    If a server leads the home, it goes on at once. Otherwise the answer is written down for whoever takes the run up
+    next; `start` and `adopt` run the plan here, as `beforehand run` does.
+    """
+    from beforehand.cli.prompt import value_from
+    from beforehand.cli.run import refuse_missing
+
+    settings = settings_from(home=home, db=db)
+    refuse_missing(settings, f"so there is no decision {id!r}")
+    given = None if value is None else value_from(value)
+    if verb in ("start", "adopt"):
+        return _run_here(settings, id, verb, given, note, yes=yes, output=output)
+    decision, url = _write_down(settings, id, verb, given, note)
+    if output is Output.JSON:
+        print_json(decision)
+    else:
+        tell(f"{line(decision['title'])}: {verb}.")
+    run_id = decision["about"].get("runId")
+    if url is None and run_id:
+        from beforehand.cli.running import command
+
+        say(f"It is written down. Go on with: {command(settings, 'run', '--resume', run_id)}")
+    return DONE
+
+
+def _write_down(
+    settings: "Settings", decision_id: str, verb: str, value: Any, note: str
+) -> tuple[dict[str, Any], str | None]:
+    from beforehand.cli.desk import open_desk
+    from beforehand.cli.work import work
+
+    async def give() -> tuple[dict[str, Any], str | None]:
+        # Steps that are put in are checked against every tool there is.
+        async with open_desk(settings, note="beforehand inbox", with_servers=verb == "insert") as desk:
+            answered = await desk.answer(decision_id, verb, value=value, note=note, carry_on=False)
+            return answered, desk.url
+
+    return work(give())
+
+
+def _run_here(
+    settings: "Settings", decision_id: str, verb: str, value: Any, note: str, *, yes: bool, output: Output
+) -> int:
+    from beforehand.cli.running import carry_out
+
+    async def begin(desk: "Desk") -> "Document":
+        return await desk.answer_and_run(decision_id, verb, value=value, note=note)
+
+    return carry_out(settings, begin, output=output, yes=yes)

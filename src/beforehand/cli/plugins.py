@@ -1,0 +1,52 @@
+"""`beforehand plugins`: every tool there is, where it comes from, and what could not be loaded."""
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from beforehand.cli.exits import DONE, FAILED
+from beforehand.cli.options import OutputOption, settings_from
+from beforehand.cli.screen import Output, line, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from beforehand.app.settings import Settings
+
+
+def plugins(output: OutputOption = Output.TABLE) -> int:
+    """What is installed and what it brings: tools with their effect, and what could not be loaded."""
+    from beforehand.cli.work import work
+
+    shown = work(gather(settings_from()), log_level=logging.CRITICAL)
+    if output is Output.JSON:
+        print_json(shown)
+    else:
+        rows = [
+            (tool["name"], tool["effect"], tool["destructive"], tool["source"], line(tool["description"]))
+            for tool in shown["tools"]
+        ]
+        print_table(("tool", "effect", "destructive", "from", "what"), rows)
+    for reason in shown["missing"]:
+        say(f"{reason['about']}: {reason['says']} {reason['tryNext']}".strip())
+    return FAILED if shown["missing"] else DONE
+
+
+async def gather(settings: "Settings") -> dict[str, Any]:
+    """The tools and the reasons why others are missing."""
+    from beforehand.app.toolshed import open_toolshed
+
+    shed = await open_toolshed(settings)
+    try:
+        tools = [
+            {
+                "name": spec.name,
+                "effect": spec.effect,
+                "destructive": spec.destructive,
+                "source": spec.source,
+                "description": spec.description,
+                "inputSchema": dict(spec.input_schema),
+                "canProbe": spec.can_probe,
+            }
+            for spec in shed.toolbox.specs()
+        ]
+        return {"tools": tools, "missing": [reason.wire() for reason in shed.reasons]}
+    finally:
+        await shed.close()

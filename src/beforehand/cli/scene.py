@@ -1,0 +1,95 @@
+"""`beforehand scene`: the example scenes, the ones the home knows, and checking a file."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from beforehand.cli.exits import DONE, FAILED, say_problems
+from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
+from beforehand.cli.screen import Output, console, plain, print_json, print_table, tell
+
+if TYPE_CHECKING:
+    from beforehand.app.house import House
+
+app = typer.Typer(help="Scenes: what plans work in.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
+    """The scenes the home knows and the examples that come with the package."""
+    from beforehand.app.documents import read_file
+    from beforehand.app.scenes import example_files, list_scenes
+    from beforehand.cli.looking import look
+
+    known = look(settings_from(home=home, db=db), list_scenes, [])
+    rows = [{"name": row["name"], "kind": row["kind"], "active": row["active"], "from": "home"} for row in known]
+    names = {row["name"] for row in rows}
+    for name, path in example_files().items():
+        if name not in names:
+            document = read_file(str(path))
+            kind = document.get("kind") if isinstance(document, dict) else None
+            rows.append({"name": name, "kind": kind, "active": False, "from": "examples"})
+    if output is Output.JSON:
+        print_json(rows)
+    else:
+        shown = [(row["name"], row["kind"], "active" if row["active"] else "", row["from"]) for row in rows]
+        print_table(("scene", "kind", "", "from"), shown, nothing="There are no scenes.")
+    return DONE
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A scene's name, or its file.")],
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """A scene's document: as the home has it, else as the example or the file does."""
+    from beforehand.app.scenes import find_document
+    from beforehand.cli.looking import look
+
+    async def known(house: "House") -> Any:
+        row = await house.store.row("scene", name)
+        return None if row is None else row["document"]
+
+    document = look(settings_from(home=home, db=db), known, None)
+    if document is None:
+        document = find_document(name)
+    if output is Output.JSON:
+        print_json(document)
+    else:
+        import yaml
+
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)
+        console().print(plain(text), end="", soft_wrap=True)
+    return DONE
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A scene's file or name; - reads standard input.")],
+    output: OutputOption = Output.TABLE,
+) -> int:
+    """Every problem of a scene, with its place in the file."""
+    from beforehand.app.scenes import find_document
+    from beforehand.app.scratch import check_scene_document
+    from beforehand.cli.work import work
+    from beforehand.model.errors import BadInputError
+
+    document = find_document(file)
+    checked: dict[str, Any] = {}
+    problems: list[dict[str, Any]] = []
+    try:
+        checked = work(check_scene_document(settings_from(), document))
+    except BadInputError as error:
+        problems = [problem.wire() for problem in error.problems]
+        problems = problems or [{"code": error.code, "about": "", "says": error.says, "nearest": list(error.nearest)}]
+    if output is Output.JSON:
+        print_json({"valid": not problems, "name": checked.get("name"), "problems": problems})
+    elif not problems:
+        tell(f"The scene {checked['name']} is valid.")
+    if problems:
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        say_problems(problems, head=f"The scene has {count}:")
+        return FAILED
+    return DONE

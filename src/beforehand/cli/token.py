@@ -1,0 +1,59 @@
+"""`beforehand token`: access tokens of the API, each with a name and a role."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from beforehand.cli.exits import DONE
+from beforehand.cli.options import HomeOption, OutputOption, settings_from
+from beforehand.cli.screen import Output, print_json, print_table, say, tell
+
+app = typer.Typer(help="Access tokens of the API.", no_args_is_help=True)
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is.")]
+
+
+@app.command()
+def add(
+    name: NameArgument,
+    role: Annotated[str, typer.Option("--role", metavar="ROLE", help="viewer, operator or admin.")] = "operator",
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+) -> int:
+    """Make a token; it is shown once and kept only as a hash."""
+    from beforehand.app.tokens import Tokens
+
+    token = Tokens(settings_from(home=home)).add(name, role, time.time_ns() // 1_000_000)
+    if output is Output.JSON:
+        print_json({"name": name, "role": role, "token": token})
+    else:
+        tell(token)
+        say(f"This is the token of {name} ({role}). It is shown only now; keep it safe.")
+    return DONE
+
+
+@app.command("list")
+def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None) -> int:
+    """The tokens there are: names and roles, never the tokens."""
+    from beforehand.app.tokens import Tokens
+
+    tokens = Tokens(settings_from(home=home)).list()
+    if output is Output.JSON:
+        print_json(tokens)
+    else:
+        rows = [(item["name"], item["role"], item["createdAt"]) for item in tokens]
+        print_table(("name", "role", "since"), rows, nothing="There are no tokens.")
+    return DONE
+
+
+@app.command()
+def revoke(name: NameArgument, output: OutputOption = Output.TABLE, home: HomeOption = None) -> int:
+    """Take a token back; whoever uses it is refused from now on."""
+    from beforehand.app.tokens import Tokens
+
+    Tokens(settings_from(home=home)).revoke(name)
+    if output is Output.JSON:
+        print_json({"name": name, "revoked": True})
+    else:
+        tell(f"The token of {name} is revoked.")
+    return DONE
