@@ -6,7 +6,6 @@ robots say before anything is ordered. People's words are answered at once, each
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -71,15 +70,12 @@ class FleetDriver:
         listening = asyncio.create_task(self._listen())
         try:
             await self._meet_the_robots()
-            tick_s = self.state.scene.settings.tick_s
-            while True:
+            tick_ms = round(self.state.scene.settings.tick_s * 1000)
+            while not listening.done():
+                due = self._clock.now_ms() + tick_ms
                 await self._tick()
-                if listening.done():
-                    await listening
-                    return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._wake.wait(), tick_s)
-                self._wake.clear()
+                await self._until_due(due)
+            await listening
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
@@ -89,6 +85,16 @@ class FleetDriver:
                 done.cancel()
             await self._link.close()
             await self._save(force=True)
+
+    async def _until_due(self, due_ms: int) -> None:
+        """Wait for the next tick, or for somebody to say something."""
+        waits = [asyncio.ensure_future(self._wake.wait()), asyncio.ensure_future(self._clock.sleep_until(due_ms))]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        self._wake.clear()
 
     async def _listen(self) -> None:
         async for report in self._link.reports():
