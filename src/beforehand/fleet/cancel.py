@@ -19,10 +19,10 @@ def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
     if not in_flight or robot_id is None:
         return let_go(board, board.change_task(task, then=then, **changes))
     robot = board.robot(robot_id)
-    if robot.status == "offline":
+    if robot.status == "offline" and then not in ("resend", "next"):
         board.change_robot(robot, orphan_key=task.command_key)
         return let_go(board, board.change_task(task, then=then, **changes))
-    if task.command_state != "canceling":
+    if task.command_state != "canceling" and robot.status != "offline":
         board.commands.append(CancelTarget(f"{task.command_key}:cancel", robot_id))
     deadline = board.now + round(board.settings.start_timeout_s * 1000)
     return board.change_task(

@@ -53,6 +53,8 @@ class Head:
     position: int
     rest: Iterator[Candidate]
     offer: Offer | None = None
+    drawn: bool = False
+    """Whether `offer` is up to date; the next one is drawn only after the last one was given out or passed over."""
 
 
 class Queue:
@@ -73,8 +75,8 @@ class Queue:
         for position, stream_id in enumerate(board.state.streams):
             stream = board.stream(stream_id)
             if stream.enabled and (only is None or stream_id in only):
-                self._heads.append(Head(stream, position, iter(())))
-                self._restart(self._heads[-1])
+                rest = KINDS[stream.kind].evaluate(self.view(stream_id))
+                self._heads.append(Head(stream, position, rest))
 
     def __iter__(self) -> Iterator[Offer]:
         while True:
@@ -93,13 +95,15 @@ class Queue:
         if head is None:
             self._asked.remove(offer)
         else:
-            self._advance(head)
+            head.drawn = False
         return offer
 
     def _valid(self, head: Head) -> bool:
         """Draws on until the stream's head can really be done; what others took meanwhile is passed over."""
         if self._over_quota(head):
             return False
+        if not head.drawn:
+            self._advance(head)
         if head.stream.stream_id in self.board.state.sharing and head.offer is not None and not self._free(head.offer):
             self._restart(head)
         while head.offer is not None and not self._free(head.offer):
@@ -111,6 +115,7 @@ class Queue:
 
     def _advance(self, head: Head) -> None:
         candidate = next(head.rest, None)
+        head.drawn = True
         head.offer = None if candidate is None else _offer(self.board, candidate)
 
     def _restart(self, head: Head) -> None:

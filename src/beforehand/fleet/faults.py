@@ -8,7 +8,7 @@ nobody can know what happened.
 from typing import Any
 
 from beforehand.fleet.board import Board, Fault
-from beforehand.fleet.cancel import give_up, let_go
+from beforehand.fleet.cancel import give_up
 from beforehand.fleet.progress import errand_failed
 from beforehand.fleet.rules import is_loaded, note_failure, phase_of
 from beforehand.fleet.state import Hold
@@ -45,14 +45,8 @@ def _went_offline(board: Board, robot: Robot) -> None:
     board.change_robot(robot, status="offline")
     if robot.task_id is None:
         return
-    task = board.task(robot.task_id)
-    if task.command_state == "canceling" and task.then is not None:
-        # Nobody can tell it any more: what was to follow follows now, and it is cancelled when it is back.
-        board.change_robot(board.robot(robot.robot_id), orphan_key=task.command_key)
-        let_go(board, task)
-        return
     says = f"{robot.robot_id} has not been heard of for more than {board.settings.offline_after_s:g} s."
-    board.faults.append(Fault(task.task_id, "robot.offline", says, "transient"))
+    board.faults.append(Fault(robot.task_id, "robot.offline", says, "transient"))
 
 
 def _watch_task(board: Board, task: Task) -> None:
@@ -95,7 +89,8 @@ def _timed_out(board: Board, task: Task) -> None:
 
 def _cancel_again(board: Board, task: Task, robot: Robot) -> None:
     """A cancel that had no effect was perhaps lost; saying it once more does no harm."""
-    if task.deadline_ts_ms is not None and task.deadline_ts_ms < board.now and not robot.paused:
+    late = task.deadline_ts_ms is None or task.deadline_ts_ms < board.now
+    if late and not robot.paused and robot.status != "offline":
         board.commands.append(CancelTarget(f"{task.command_key}:cancel:{board.now}", robot.robot_id))
         board.change_task(task, deadline_ts_ms=board.now + round(board.settings.start_timeout_s * 1000))
 

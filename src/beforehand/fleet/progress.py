@@ -61,10 +61,16 @@ def _refused(board: Board, ack: Ack) -> None:
 
 def _follow_orphan(board: Board, robot: Robot, report: Telemetry) -> None:
     """An order that was given up while the robot could not be told is cancelled as soon as it can be."""
-    if report.task_status in RUNNING and report.task_id in (None, robot.orphan_key):
-        board.commands.append(CancelTarget(f"{robot.orphan_key}:cancel", robot.robot_id))
-    else:
-        board.change_robot(robot, orphan_key=None)
+    orphan = robot.orphan_key
+    if report.task_status in RUNNING and report.task_id in (None, orphan):
+        board.commands.append(CancelTarget(f"{orphan}:cancel", robot.robot_id))
+        return
+    robot = board.change_robot(robot, orphan_key=None)
+    if report.task_status == 4 and report.task_id in (None, orphan) and not robot.task_id:
+        says = f"{robot.robot_id} finished an order that had been given up; look at what is on its fork."
+        if report.load_sensor is None:
+            robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
+        robot_in_error(board, robot, says)
 
 
 # Errands
@@ -96,15 +102,22 @@ def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
 def errand_failed(board: Board, robot: Robot, says: str) -> None:
     """A robot that cannot park or charge stands in error; under `recover` it may still work."""
     robot = drop_errand(board, robot)
-    if robot.task_id is None:
-        board.change_robot(robot, error=says, phase="idle" if board.recovers else "error")
-        if not board.recovers and board.decision_about("robotId", robot.robot_id) is None:
-            effects = {
-                "release": "The robot is used again.",
-                "out-of-service": "The robot gets no work until it is put back into service.",
-            }
-            title = f"{robot.robot_id} stands in error"
-            board.open_decision(title, {"robotId": robot.robot_id}, {"error": says}, effects)
+    if robot.task_id is None and board.recovers:
+        board.change_robot(robot, error=says, phase="held" if robot.held else "idle")
+    elif robot.task_id is None:
+        robot_in_error(board, robot, says)
+
+
+def robot_in_error(board: Board, robot: Robot, says: str) -> None:
+    """A robot without a task that a person has to look at."""
+    board.change_robot(robot, error=says, phase="error")
+    if board.decision_about("robotId", robot.robot_id) is None:
+        effects = {
+            "release": "The robot is used again.",
+            "out-of-service": "The robot gets no work until it is put back into service.",
+        }
+        title = f"{robot.robot_id} stands in error: {says}"
+        board.open_decision(title, {"robotId": robot.robot_id}, {"error": says}, effects)
 
 
 # Tasks

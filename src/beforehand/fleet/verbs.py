@@ -173,7 +173,7 @@ def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     was_at_it, key = task.command_state in IN_FLIGHT, task.command_key
     faults = len(board.faults)
     done = step_done(board, task, "manual")
-    if len(board.faults) > faults or not was_at_it:
+    if len(board.faults) > faults or not was_at_it or task.robot_id is None:
         return
     if done.ended_ts_ms is not None:
         board.change_robot(board.robot(task.robot_id), orphan_key=key)
