@@ -270,12 +270,10 @@ def _withdraw_if_changed(board: Board, state: StepState, step: Step | None, vers
 
 def _fit_in(board: Board, state: StepState, before: Step, reopened: bool) -> None:
     """Where a step stands in the new version: what has begun stays, what has not is as the version says."""
-    if _has_started(state) or state.decision is not None:
-        return
     step = state.step
     changed = _definition(step) != _definition(before) or step.status is not before.status
-    revived = state.status is StepStatus.BLOCKED or (reopened and state.status is StepStatus.CANCELLED)
-    if changed or revived:
+    fresh = changed and not _has_started(state) and state.decision is None
+    if fresh or state.status is StepStatus.BLOCKED or (reopened and _never_began(state)):
         skipped = step.status is StepStatus.SKIPPED
         if state.status is not (StepStatus.SKIPPED if skipped else StepStatus.PENDING):
             board.update_step(state, StepStatus.SKIPPED if skipped else StepStatus.PENDING, reset=True)
