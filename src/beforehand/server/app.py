@@ -15,6 +15,7 @@ from beforehand.app.tokens import Tokens
 from beforehand.server import errors
 from beforehand.server.door import Door
 from beforehand.server.guard import Guard
+from beforehand.server.page import routes as page
 from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.streams import Audience
@@ -72,6 +73,7 @@ def create_app(house: House | None, *, host: str = "127.0.0.1") -> FastAPI:
     errors.install(app)
     for router in ROUTERS:
         app.include_router(router, prefix=BASE)
+    page.install(app)
     app.state.audience = Audience()
     app.state.began = time.monotonic()
     if house is not None:

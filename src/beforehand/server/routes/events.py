@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Query, Request, Response
 
 from beforehand.app.house import House
 from beforehand.app.scenes import get_scene
@@ -24,7 +24,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/events", operation_id="followEvents", response_class=EventStream, responses=_STREAM)
+@router.get("/events", operation_id="followEvents", response_class=Response, responses=_STREAM)
 async def follow_events(
     request: Request,
     house: HouseDep,
@@ -53,7 +53,7 @@ async def _place(house: House, given: str | None) -> int:
     return min(int(given), await house.store.last_seq())
 
 
-@router.get("/telemetry", operation_id="followTelemetry", response_class=EventStream, responses=_STREAM)
+@router.get("/telemetry", operation_id="followTelemetry", response_class=Response, responses=_STREAM)
 async def follow_telemetry(request: Request, house: HouseDep, scene: str | None = None) -> EventStream:
     """Live frames (positions, progress) from now on; no ids, not recorded."""
     if scene:

@@ -1,0 +1,15 @@
+"""Prints the API's schema: `python -m beforehand.server.schema > docs/openapi.json`."""
+
+import json
+import sys
+
+from beforehand.server.app import create_app
+
+
+def schema_text() -> str:
+    """The OpenAPI 3.1 document, in an order that does not change by itself."""
+    return json.dumps(create_app(None).openapi(), indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())
