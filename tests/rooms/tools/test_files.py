@@ -73,7 +73,7 @@ def test_declarations(bench: Bench) -> None:
 
 async def test_reading(bench: Bench) -> None:
     assert await bench.run("read_file", path="a.txt") == "one\ntwo\n"
-    assert await bench.run("list_dir", path=".") == ["a.txt", "image", "sub/"]
+    assert await bench.run("list_dir", path=".") == ["a.txt", "image", "sub"]
     assert await bench.run("list_dir", path="sub/") == []
     with pytest.raises(Fault, match="not UTF-8 text: byte 0 of 6"):
         await bench.run("read_file", path="image")
@@ -186,7 +186,7 @@ async def test_previews_build_on_one_another_and_change_nothing(bench: Bench) ->
     copied = await bench.preview("copy_file", from_="a.txt", to="new/b.txt")
     assert copied.diff == "--- /dev/null\n+++ b/new/b.txt\n@@ -0,0 +1,2 @@\n+one\n+3\n"
     assert (await bench.preview("read_file", path="new/b.txt")).value == "one\n3\n"
-    assert (await bench.preview("list_dir", path=".")).value == ["a.txt", "image", "new/", "sub/"]
+    assert (await bench.preview("list_dir", path=".")).value == ["a.txt", "image", "new", "sub"]
     deleted = await bench.preview("delete_file", path="a.txt")
     assert deleted.diff == "--- a/a.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-3\n"
     assert (await bench.preview("read_file", path="a.txt")).problems

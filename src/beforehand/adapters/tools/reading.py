@@ -67,13 +67,13 @@ class ListDir(_Reader):
         description="List the names in a folder of the workspace.",
         input_schema=strict({"path": PATH | {"description": "A folder inside the workspace; '.' is the workspace."}}),
         effect="pure",
-        output="The names in the folder, sorted; folders end with /.",
+        output="The names in the folder, files and folders alike, sorted.",
         output_schema={"type": "array", "items": {"type": "string"}},
         estimate_s=0.01,
     )
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> list[str]:
-        return await context.workspace.entries(args["path"])
+        return sorted(name.removesuffix("/") for name in await context.workspace.entries(args["path"]))
 
     def _says(self, path: str, value: Any) -> str:
         return f"Lists {shown(path)}: {len(value)} {'name' if len(value) == 1 else 'names'}."
