@@ -5,38 +5,49 @@ every step remembers the goal it serves. No guessing: an unknown name, a missing
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from beforehand.cell.goals import resolve
 from beforehand.cell.intent import parse_intent
 from beforehand.cell.lookup import Lookup
 from beforehand.cell.topology import Topology
-from beforehand.cell.walk import Walk
+from beforehand.cell.walk import Act, Walk
 from beforehand.model.cell import NO_TOOL, AtomicStep, CellScene, CellState, Goal, Intent
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem, Reason, name_list, nearest_names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sequence:
     """What a plan is made of, and what its makers need to say about it."""
 
     scene: str
-    steps: tuple[AtomicStep, ...]
+    acts: tuple[Act, ...]
     goal_of: tuple[int, ...]
     """For every step the number (from 1) of the goal it serves."""
     goals: tuple[str, ...]
     """What each goal says, in order."""
     notes: tuple[Reason, ...]
     start: CellState
-    states: tuple[CellState, ...]
-    """The simulated state after every step."""
+    spots: tuple[tuple[str, str], ...]
     cost: int
     """Of all moves, in the topology's whole units: for comparing sequences of one scene."""
 
+    @cached_property
+    def steps(self) -> tuple[AtomicStep, ...]:
+        return tuple(act.numbered(number) for number, act in enumerate(self.acts, 1))
+
+    @cached_property
+    def states(self) -> tuple[CellState, ...]:
+        """The simulated state after every step."""
+        return tuple(CellState(current_position=place, current_tool=tool) for place, tool in self.spots)
+
     @property
     def end(self) -> CellState:
-        return self.states[-1] if self.states else self.start
+        if not self.spots:
+            return self.start
+        return CellState(current_position=self.spots[-1][0], current_tool=self.spots[-1][1])
 
     @property
     def high_level_steps(self) -> int:
@@ -44,7 +55,7 @@ class Sequence:
 
     def wire(self) -> list[dict[str, Any]]:
         """The atomic list exactly as the spec's Output section."""
-        return [step.wire() for step in self.steps]
+        return [act.wire(number) for number, act in enumerate(self.acts, 1)]
 
 
 def build(
@@ -70,7 +81,7 @@ def build(
         raise refusal(problems)
     says = tuple(task.says for task in tasks)
     return Sequence(
-        scene.name, tuple(walk.steps), tuple(served), says, tuple(walk.notes), state, tuple(walk.states), walk.cost
+        scene.name, tuple(walk.steps), tuple(served), says, tuple(walk.notes), state, tuple(walk.spots), walk.cost
     )
 
 

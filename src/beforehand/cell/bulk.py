@@ -37,7 +37,7 @@ def _even_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints
     count = len(places)
     moves = np.full((count, count), -1, dtype=np.int64)
     np.fill_diagonal(moves, 0)
-    unit = next(iter(topology.weight.values()), 1) // topology.radix
+    unit = topology.unit
     sources = [u for v in range(len(topology.names)) for u in topology.before[v]]
     if not sources:
         return moves, np.where(moves > 0, moves * unit, 0)

@@ -125,9 +125,12 @@ class _Mending:
     def result(self, state: CellState) -> Repair:
         walk = self.walk
         self._note_inserted()
-        end = walk.states[-1] if walk.states else state
+        end = state
+        if walk.spots:
+            end = CellState(current_position=walk.spots[-1][0], current_tool=walk.spots[-1][1])
+        steps = tuple(act.numbered(number) for number, act in enumerate(walk.steps, 1))
         problems = (*self.problems, *walk.problems)
-        return Repair(tuple(walk.steps), tuple(self.origin), tuple(self.dropped), problems, end)
+        return Repair(steps, tuple(self.origin), tuple(self.dropped), problems, end)
 
     def _note_inserted(self) -> None:
         self.origin += [None] * (len(self.walk.steps) - len(self.origin))
@@ -144,6 +147,9 @@ class _Mending:
             self.origin[-1] = line.at
         elif self.walk.position == target:
             self.dropped.append(line.at)
+        elif self.walk.position and target in self.lookup.topology.neighbours(self.walk.position):
+            self.walk.move(target)
+            self._keep_last(line)
         else:
             self.walk.go_to(target)
             self._keep_last(line)

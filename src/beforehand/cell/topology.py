@@ -2,8 +2,8 @@
 
 Of all paths the settled one is taken: least cost, then fewest moves, then the smallest sequence of names in plain
 string order. Positions are numbered in name order and costs are whole numbers of the scene's smallest decimal, so a
-tie is a tie and never a rounding. Equal costs are searched from both ends, others by Dijkstra; only big graphs with
-uneven costs load scipy.
+tie is a tie and never a rounding. Even costs are searched by levels, in big graphs from both ends; uneven ones by
+Dijkstra, which is scipy's in big graphs only.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,17 @@ from itertools import pairwise
 
 from beforehand.model.cell import CellScene, Number
 
+SMALL = 400
+"""Up to this many positions, even costs are measured over the whole graph and remembered per target."""
+
 BIG = 4_000
 """From this many positions on, uneven costs are searched by scipy."""
+
+REMEMBERED = 256
+"""Targets whose distances are kept."""
+
+KEPT = 500_000
+"""Names in all the paths that are kept."""
 
 EXACT = 2**53
 """Whole numbers below this are exact in the floats scipy counts in."""
@@ -32,13 +41,18 @@ class Topology:
         """A weight is cost x radix + 1, so that one number carries the cost and the number of moves."""
         self.after: list[list[int]] = [[] for _ in self.names]
         self.before: list[list[int]] = [[] for _ in self.names]
-        self.weight: dict[tuple[int, int], int] = {}
-        for (u, v), cost in sorted(weights.items()):
+        for u, v in weights:
             self.after[u].append(v)
             self.before[v].append(u)
-            self.weight[u, v] = cost * self.radix + 1
+        for near in (*self.after, *self.before):
+            near.sort()
+        self.weight = {edge: cost * self.radix + 1 for edge, cost in weights.items()}
         self.even = len(set(weights.values())) <= 1
+        self.unit = next(iter(weights.values()), 0)
+        """The cost of every move where costs are even."""
         self._distances: dict[int, Sequence[float]] = {}
+        self._paths: dict[tuple[str, str], list[str]] = {}
+        self._kept = 0
 
     def _lightest(self, scene: CellScene, costs: list[int]) -> dict[tuple[int, int], int]:
         weights: dict[tuple[int, int], int] = {}
@@ -57,17 +71,35 @@ class Topology:
 
     def shortest_path(self, start: str, end: str) -> list[str] | None:
         """The settled path with both ends in it, or None when no path leads there."""
+        known = self._paths.get((start, end))
+        if known is not None:
+            return list(known)
+        found = self._search(start, end)
+        if found is not None:
+            self._kept += len(found)
+            if self._kept > KEPT:
+                self._paths.clear()
+                self._kept = len(found)
+            self._paths[start, end] = found
+        return None if found is None else list(found)
+
+    def _search(self, start: str, end: str) -> list[str] | None:
         s, t = self.number.get(start), self.number.get(end)
         if s is None or t is None:
             return None
         if s == t:
             return [start]
-        found = self._from_both_ends(s, t) if self.even else self._downhill(s, t)
+        if not self.even:
+            found = self._downhill(s, t)
+        else:
+            found = self._by_levels(s, t) if len(self.names) <= SMALL else self._from_both_ends(s, t)
         return None if found is None else [self.names[at] for at in found]
 
     def length(self, path: Sequence[str]) -> tuple[int, int]:
         """Moves and cost (in whole units) of a path along allowed moves."""
         moves = len(path) - 1
+        if self.even:
+            return moves, moves * self.unit
         total = sum(self.weight[self.number[a], self.number[b]] for a, b in pairwise(path))
         return moves, (total - moves) // self.radix
 
@@ -81,6 +113,39 @@ class Topology:
             depth += 1
             front = _spread(front, self.after, seen, depth)
         return {self.names[at] for at in seen}
+
+    def _by_levels(self, s: int, t: int) -> list[int] | None:
+        """Breadth-first from the target over the whole (small) graph, remembered; then always one level closer."""
+        far = self._distances.get(t)
+        if far is None:
+            far = self._remember(t, self._levels_to(t))
+        still = far[s]
+        if still < 0:
+            return None
+        path, u = [s], s
+        while still:
+            still -= 1
+            for v in self.after[u]:
+                if far[v] == still:
+                    u = v
+                    break
+            path.append(u)
+        return path
+
+    def _levels_to(self, t: int) -> list[int]:
+        far = [-1] * len(self.names)
+        far[t] = level = 0
+        front, before = [t], self.before
+        while front:
+            level += 1
+            reached = []
+            for v in front:
+                for u in before[v]:
+                    if far[u] < 0:
+                        far[u] = level
+                        reached.append(u)
+            front = reached
+        return far
 
     def _from_both_ends(self, s: int, t: int) -> list[int] | None:
         """Breadth-first from both ends; the smaller front grows. Then the smallest names among all tied paths."""
@@ -134,7 +199,10 @@ class Topology:
             far: Sequence[float] = distances_to(self, t)
         else:
             far = self._dijkstra_to(t)
-        if len(self._distances) >= 256:
+        return self._remember(t, far)
+
+    def _remember(self, t: int, far: Sequence[float]) -> Sequence[float]:
+        if len(self._distances) >= REMEMBERED:
             self._distances.clear()
         self._distances[t] = far
         return far

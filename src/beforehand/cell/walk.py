@@ -4,12 +4,43 @@ A walk never stops at the first obstacle. What cannot be done is noted and the w
 one look finds everything that is wrong with a goal; `undo_from` then takes the goal back.
 """
 
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
 
 from beforehand.cell.goals import Task, titled
 from beforehand.cell.lookup import Lookup
-from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, AtomicStep, CellState, Support
+from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, AtomicStep, Number, Support
 from beforehand.model.reason import Problem, Reason, name_list, nearest_names
+
+
+class Act(NamedTuple):
+    """A step before it has a number: light, because a walk makes many and most are looked at only once."""
+
+    name: str
+    action: Literal["move", "routine"]
+    target: str
+    position: str | None = None
+    tool: str | None = None
+    stabilize: Number | None = None
+    action_after: str | None = None
+    verify: str | None = None
+
+    def numbered(self, number: int) -> AtomicStep:
+        return AtomicStep(id=number, **self._asdict())
+
+    def wire(self, number: int) -> dict[str, Any]:
+        """The step as the spec's Output section writes it."""
+        shown: dict[str, Any] = {"id": number, "name": self.name, "action": self.action, "target": self.target}
+        if self.action == "routine":
+            shown.update(
+                (key, value) for key, value in zip(Act._fields[3:], self[3:], strict=True) if value is not None
+            )
+        return shown
+
+
+@lru_cache(maxsize=100_000)
+def _move_to(place: str) -> Act:
+    return Act(f"Move to {place}", "move", place)
 
 
 class Walk:
@@ -18,8 +49,9 @@ class Walk:
         self.position = position
         """None where the start is not a position of this cell: nothing is then said about the first path."""
         self.tool = tool
-        self.steps: list[AtomicStep] = []
-        self.states: list[CellState] = []
+        self.steps: list[Act] = []
+        self.spots: list[tuple[str, str]] = []
+        """Position and tool after every step."""
         self.notes: list[Reason] = []
         self.problems: list[Problem] = []
         self.cost = 0
@@ -106,28 +138,21 @@ class Walk:
             self._no_path(start, target)
             return
         self.cost += self.lookup.topology.length(path)[1]
-        for place in path[1:]:
-            self.move(place)
+        tool, way = self.tool, path[1:]
+        self.steps += map(_move_to, way)
+        self.spots += [(place, tool) for place in way]
 
     def move(self, place: str) -> None:
         self.position = place
-        self._add(AtomicStep(id=len(self.steps) + 1, name=f"Move to {place}", action="move", target=place))
+        self.steps.append(_move_to(place))
+        self.spots.append((place, self.tool))
 
     def run(self, name: str, routine: str, place: str, support: Support | None, tool: str | None = None) -> None:
         how = support or Support(position=place)
-        step = AtomicStep(
-            id=len(self.steps) + 1,
-            name=name,
-            action="routine",
-            target=routine,
-            position=place,
-            tool=tool,
-            stabilize=how.stabilize,
-            action_after=how.action_after or None,
-            verify=how.verify or None,
-        )
-        self._add(step)
-        if step.action_after == MOVE_SAFE:
+        after = how.action_after or None
+        self.steps.append(Act(name, "routine", routine, place, tool, how.stabilize, after, how.verify or None))
+        self.spots.append((self.position or "", self.tool))
+        if after == MOVE_SAFE:
             self._move_safe(place)
 
     def _move_safe(self, place: str) -> None:
@@ -142,10 +167,6 @@ class Walk:
             return
         self.cost += self.lookup.topology.length([place, safe])[1]
         self.move(safe)
-
-    def _add(self, step: AtomicStep) -> None:
-        self.steps.append(step)
-        self.states.append(CellState(current_position=self.position or "", current_tool=self.tool))
 
     def _no_path(self, start: str, target: str) -> None:
         within = self.lookup.topology.reachable(start) - {start}

@@ -34,11 +34,33 @@ def _downhill(topology: Topology, start: str, end: str) -> list[str]:
 
 
 def test_both_searches_agree_on_even_costs() -> None:
-    topology = Topology(grid(9))
+    topology, other = Topology(grid(9)), Topology(grid(9))
     rng = random.Random(5)
     for _ in range(150):
         start, end = rng.sample(topology.names, 2)
-        assert topology.shortest_path(start, end) == _downhill(topology, start, end)
+        assert topology.shortest_path(start, end) == _downhill(other, start, end)
+
+
+def test_small_and_big_even_graphs_take_the_same_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = Topology(grid(9))
+    pairs = [random.Random(seed).sample(topology.names, 2) for seed in range(100)]
+    small = [topology.shortest_path(start, end) for start, end in pairs]
+    monkeypatch.setattr(module, "SMALL", 1)
+    big = Topology(grid(9))
+    assert [big.shortest_path(start, end) for start, end in pairs] == small
+
+
+def test_kept_paths_are_bounded_and_cannot_be_spoilt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "KEPT", 40)
+    topology = Topology(grid(9))
+    for seed in range(50):
+        start, end = random.Random(seed).sample(topology.names, 2)
+        first = topology.shortest_path(start, end)
+        assert first is not None
+        expected = list(first)
+        first.append("spoilt")
+        assert topology.shortest_path(start, end) == expected
+        assert sum(map(len, topology._paths.values())) <= 40
 
 
 def test_scipy_and_python_agree_on_uneven_costs(monkeypatch: pytest.MonkeyPatch) -> None:
