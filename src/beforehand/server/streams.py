@@ -1,6 +1,6 @@
 """Server-sent events: bytes encoded once, sent to whoever follows, each at their own pace.
 
-A client that does not take what it is sent within `PATIENCE_S` is cut off; it resumes by the last id it saw. Streams
+A client that does not take what it is sent within the audience's patience is cut off; it resumes by the last id it saw. Streams
 end by themselves when the feed closes, so that the server can stop.
 """
 
@@ -26,21 +26,21 @@ _HEARTBEAT = b": nothing new\n\n"
 
 @dataclass(slots=True)
 class Audience:
-    """How many follow now, and how many were cut off for being slow."""
+    """Who follows: how many now, how many were cut off for being slow, and how long a send may take."""
 
     following: int = 0
     cut_off: int = 0
+    patience_s: float = PATIENCE_S
 
 
 class EventStream(Response):
     media_type = "text/event-stream"
 
-    def __init__(self, frames: AsyncIterator[bytes], audience: Audience, *, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, frames: AsyncIterator[bytes], audience: Audience) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self.frames = frames
         self.audience = audience
-        self.patience_s = patience_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.audience.following += 1
@@ -62,7 +62,7 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with aclosing(self.frames) as frames:  # type: ignore[type-var]
             async for frame in frames:
-                async with asyncio.timeout(self.patience_s):
+                async with asyncio.timeout(self.audience.patience_s):
                     await send({"type": "http.response.body", "body": frame, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 

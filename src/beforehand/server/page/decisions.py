@@ -40,7 +40,8 @@ def _nothing() -> Html:
 
 
 def decision_card(decision: dict[str, Any], *, may_write: bool) -> Html:
-    asked = [" by ", decision["askedBy"]] if decision.get("askedBy") else None
+    asker = str(decision.get("askedBy", ""))
+    asked = [" by ", asker] if asker and not asker.startswith("run ") else None
     return card(
         f"decision-{decision['id']}",
         f"decision {tone_of(decision['kind'])}",
@@ -68,35 +69,32 @@ def _about(decision: dict[str, Any]) -> Html:
 
 
 def _between(links: list[Part]) -> list[Part]:
-    return [part for link in links for part in (link, " ")]
+    return [part for place, link in enumerate(links) for part in ((" · " if place else ""), link)]
 
 
 def _evidence(decision: dict[str, Any]) -> list[Part]:
-    evidence = dict(decision.get("evidence", {}))
-    shown: list[Part] = []
-    steps = evidence.pop("steps", None)
+    """What a person needs to see to decide: a sentence, the steps, the change as a diff, and the rest by name."""
+    evidence = {name: thing for name, thing in decision.get("evidence", {}).items() if thing not in (None, "", [], {})}
+    steps, says, text = (evidence.pop(name, None) for name in ("steps", "says", "diff"))
+    shown: list[Part] = [el("p", {}, says) if says else None]
     if isinstance(steps, list):
         shown.append(el("ol", {"class": "steps-told"}, [el("li", {}, _without_number(step)) for step in steps]))
-    text = evidence.pop("diff", None)
-    rest = {name: thing for name, thing in evidence.items() if thing not in (None, "", [], {})}
-    if isinstance(text, str) and text:
-        _drop_what_the_diff_shows(rest)
-        shown += [pairs(rest), diff(text)]
-    else:
-        shown.append(pairs(rest))
+    if isinstance(text, str):
+        evidence = _beside_diff(evidence)
+    shown.append(pairs({name: thing for name, thing in evidence.items() if thing != decision["title"]}))
+    if isinstance(text, str):
+        shown.append(diff(text))
     if decision["kind"] == "review" and "start" in decision["verbs"]:
         shown.append(_preview_offer(decision))
     return shown
 
 
-def _drop_what_the_diff_shows(rest: dict[str, Any]) -> None:
-    args = rest.get("args")
-    if isinstance(args, dict):
-        kept = {name: thing for name, thing in args.items() if name != "content"}
-        rest["args"] = kept
-        if list(kept) == ["path"] and rest.get("path", kept["path"]) == kept["path"]:
-            rest.pop("args")
-            rest["path"] = kept["path"]
+def _beside_diff(evidence: dict[str, Any]) -> dict[str, Any]:
+    """What a diff does not show by itself."""
+    rest = {name: thing for name, thing in evidence.items() if name not in ("path", "size", "sizeBefore", "tool")}
+    args = rest.pop("args", None)
+    more = {name: thing for name, thing in args.items() if name not in ("path", "content")} if args else {}
+    return {**rest, "args": more} if more else rest
 
 
 def _without_number(step: Any) -> str:

@@ -34,7 +34,8 @@ def sentence(event: Event) -> str:
     about = event.about
     match event.kind:
         case "planCreated":
-            return f"A plan came in: {data.get('name') or data['id']}, {len(data['steps'])} steps."
+            count = "1 step" if len(data["steps"]) == 1 else f"{len(data['steps'])} steps"
+            return f"A plan came in: {data.get('name') or data['id']}, {count}."
         case "planEdited":
             return f"Version {data['version']} of {data.get('name') or data['id']} was made."
         case "runStarted":
@@ -44,13 +45,17 @@ def sentence(event: Event) -> str:
         case "stepUpdated":
             return f"{data.get('stepId')}:"
         case "decisionOpened":
-            return f"A person is asked: {data['title']}."
+            return f"A person is asked: {_ended(data['title'])}"
         case "decisionAnswered":
             answer = data.get("answer") or {}
             by = f" by {answer['by']}" if answer.get("by") else ""
-            return f"Answered with “{answer.get('verb', '')}”{by}: {data['title']}."
+            return f"Answered with “{answer.get('verb', '')}”{by}: {_ended(data['title'])}"
         case "decisionWithdrawn":
-            return f"No longer asked: {data['title']}."
+            return f"No longer asked: {_ended(data['title'])}"
     names = ", ".join(str(value) for value in about.values())
     told = words(event.kind)
     return f"{told[:1].upper()}{told[1:]}{': ' + names if names else ''}."
+
+
+def _ended(title: str) -> str:
+    return title if title.endswith((".", "?", "!")) else f"{title}."

@@ -56,7 +56,9 @@ def _side(line: str) -> str:
 
 def value(thing: Any) -> Html:
     """Any JSON value, short ones in the line, long ones folded."""
-    text = thing if isinstance(thing, str) else json.dumps(thing, ensure_ascii=False, indent=1)
+    text = thing if isinstance(thing, str) else json.dumps(thing, ensure_ascii=False)
+    if not isinstance(thing, str) and len(text) > 80:
+        text = json.dumps(thing, ensure_ascii=False, indent=1)
     if len(text) > MOST_TEXT:
         text = f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT} more characters"
     if len(text) <= 80 and "\n" not in text:
