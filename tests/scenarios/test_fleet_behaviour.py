@@ -190,9 +190,10 @@ def test_fleet_6_2_before_commit_the_task_goes_to_another_drop() -> None:
     shift.until(lambda: shift.task().step == "drop" if shift.state.tasks else False)
     shift.run(2)
     shift.tick(PatchWorksite("DROP_01", "filled"))
-    assert shift.task().target_id == "DROP_02"
-    assert shift.site("DROP_01").occupancy == "filled"
+    assert shift.task().next_target_id == "DROP_02"
+    assert shift.site("DROP_02").reserved_by == "line-t1"
     shift.run(200)
+    assert shift.site("DROP_01").occupancy == "filled"
     assert shift.task().status == "completed"
     assert shift.site("DROP_02").occupancy == "filled"
 

@@ -1,6 +1,7 @@
 """What happens when things go wrong: freeze and recover, operator verbs, restarts, and the reasons given."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -30,9 +31,7 @@ def yard(robots: int = 1, pallets: int = 1, policy: str = "freeze", **settings: 
             edges.append({"from": hub, "to": node})
             lies = "filled" if name == "A" and n < pallets else "empty"
             kind = "pickup" if name == "A" else "dropoff"
-            sites.append(
-                {"worksiteId": f"{name}{n + 1}", "worksiteType": kind, "entryNodeId": node, "occupancy": lies}
-            )
+            sites.append({"worksiteId": f"{name}{n + 1}", "worksiteType": kind, "entryNodeId": node, "occupancy": lies})
     return {
         "kind": "fleet",
         "name": "yard",
@@ -198,7 +197,7 @@ def test_fleet_6_8_2_a_failed_step_is_tried_again_with_growing_waits() -> None:
         if shift.state.failed:
             break
     assert shift.task().status == "failed"
-    waits = [later - earlier for earlier, later in zip(sent, sent[1:], strict=False)]
+    waits = [later - earlier for earlier, later in pairwise(sent)]
     assert len(sent) == 3
     assert waits[1] - waits[0] == 5000
     assert shift.site("A1").occupancy == "filled", "a failed pick gives its places back"
@@ -361,6 +360,17 @@ def test_fleet_verbs_abort_with_goods_on_the_fork_takes_them_to_another_drop() -
     shift.run(300)
     assert shift.task().status == "completed"
     assert (shift.site("B1").occupancy, shift.site("B2").occupancy) == ("empty", "filled")
+
+
+def test_fleet_verbs_a_drop_finished_before_the_robot_could_be_called_off_is_booked_where_it_happened() -> None:
+    shift = struck(yard())
+    shift.until(lambda: bool(shift.state.tasks) and shift.task().phase == "dropping")
+    shift.run(9.5)
+    shift.tick(TaskVerb("yard-t1", "abort", "B2"))
+    shift.run(60)
+    standing = {place.id for place in shift.robots.pallets().values()}
+    assert standing == {site for site in ("B1", "B2") if shift.site(site).occupancy == "filled"}
+    assert shift.site("B2").reserved_by is None
 
 
 @pytest.mark.parametrize("verb", ["cancel", "hand-back"])

@@ -7,7 +7,7 @@ booked before anything else happens.
 from typing import Any
 
 from beforehand.fleet.board import Board
-from beforehand.fleet.rules import IN_FLIGHT, end_task, free_robot, is_loaded, settle_questions, thaw
+from beforehand.fleet.rules import IN_FLIGHT, end_task, free_robot, is_loaded, release, reserve, settle_questions, thaw
 from beforehand.model.fleet import Task
 from beforehand.model.robot import CancelTarget
 
@@ -30,6 +30,25 @@ def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
     )
 
 
+def retarget(board: Board, task: Task, target: str) -> Task:
+    """The pallet goes somewhere else.
+
+    A robot already on its way to the drop is called off first and keeps both places until it has let go: it may have
+    dropped the pallet at the old one by then.
+    """
+    reserve(board, target, task.task_id)
+    release(board, task.next_target_id, task.task_id)
+    task = board.change_task(task, next_target_id=target)
+    if task.step == "drop":
+        return give_up(board, task, "resend")
+    return _switch_target(board, task)
+
+
+def _switch_target(board: Board, task: Task) -> Task:
+    release(board, task.target_id, task.task_id)
+    return board.change_task(task, target_id=task.next_target_id, next_target_id=None, committed=False)
+
+
 def let_go(board: Board, task: Task) -> Task:
     """The robot no longer has the order: what was to follow, follows."""
     then = task.then
@@ -41,6 +60,8 @@ def let_go(board: Board, task: Task) -> Task:
     if then in ("cancel", "fail", "hand-back") and is_loaded(board, task):
         # The pick was finished before the cancel reached the robot: there are goods on the fork now.
         return board.change_task(task, command_state="due")
+    if task.next_target_id is not None:
+        task = _switch_target(board, task)
     if then == "cancel":
         return end_task(board, task, "canceled", task.error_code, task.error)
     if then in ("fail", "fail-loaded"):

@@ -24,6 +24,8 @@ class Invariants:
         self.tasks: dict[str, dict[str, Any]] = {}
         self.carried: dict[str, str] = {}
         """Pallets on forks by the events of moving: robot to task."""
+        self.doubled: list[tuple[str, str, str]] = []
+        self.passed_on: list[tuple[str, str, str]] = []
 
     def see(self, event: Event) -> None:
         match event.kind:
@@ -67,28 +69,25 @@ class Invariants:
         if robot_id is not None and data["status"] not in OVER:
             other = self.task_of.get(robot_id)
             if other is not None and other != task_id and self.tasks[other]["status"] not in OVER:
-                # The other may end later in the same decision; it is settled when that decision's events are in.
-                self._later(event, robot_id, other, task_id)
+                self.doubled.append((robot_id, other, task_id))
             self.task_of[robot_id] = task_id
 
-    def _later(self, event: Event, robot_id: str, one: str, other: str) -> None:
-        self.pending = getattr(self, "pending", [])
-        self.pending.append((event.ts, robot_id, one, other))
-
     def settle(self) -> None:
-        """Call after the events of one decision."""
-        for _, robot_id, one, other in getattr(self, "pending", []):
+        """Call after the events of one decision: what passed from one task to another must be free of the first."""
+        for robot_id, one, other in self.doubled:
             if self.tasks[one]["status"] not in OVER and self.tasks[one].get("robotId") == robot_id:
                 self._say(f"{robot_id} has two tasks at once: {one} and {other}.")
-        self.pending = []
+        for site, one, other in self.passed_on:
+            task = self.tasks.get(one)
+            if task is not None and task["status"] not in OVER and task["targetId"] == site:
+                self._say(f"{site} went from {one} to {other} without being released.")
+        self.doubled, self.passed_on = [], []
 
     def _worksite(self, event: Event) -> None:
         data = event.data
         site, holder, before = data["worksiteId"], data.get("reservedBy"), self.holder[data["worksiteId"]]
         if before is not None and holder is not None and holder != before:
-            was = self.tasks.get(before, {}).get("status", "open")
-            if before in self.tasks and was not in OVER and self.tasks[before].get("targetId") == site:
-                self._say(f"{site} went from {before} to {holder} without being released.")
+            self.passed_on.append((site, before, holder))
         self.holder[site] = holder
         self.lies[site] = data.get("occupancyBefore", "unknown") if holder is not None else data["occupancy"]
 
@@ -115,9 +114,9 @@ class Invariants:
 
     def _robot(self, event: Event) -> None:
         robot, load = event.data["robotId"], event.data.get("loadState", "unknown")
-        # With no task at work, a person or a sensor that says the fork is empty means the pallet was taken off by hand.
-        by_hand = event.data.get("loadStateSource") in ("manual", "sensor") and "taskId" not in event.data
-        if load == "empty" and by_hand:
+        # Once its task is over, a person or a sensor that says the fork is empty means it was taken off by hand.
+        over = self.tasks.get(self.carried.get(robot, ""), {}).get("status") in OVER
+        if load == "empty" and over and event.data.get("loadStateSource") in ("manual", "sensor"):
             self.carried.pop(robot, None)
         self.forks[robot] = load
 

@@ -5,11 +5,11 @@ else if it still may; if it has committed, it is held and a person decides.
 """
 
 from beforehand.fleet.board import Board, Fault
-from beforehand.fleet.cancel import give_up
+from beforehand.fleet.cancel import give_up, retarget
 from beforehand.fleet.dispatch import Queue
 from beforehand.fleet.faults import hold_for_person
 from beforehand.fleet.inputs import PatchStream, PatchWorksite, RequestTransport
-from beforehand.fleet.rules import can_drop, can_pick, is_loaded, release, reserve
+from beforehand.fleet.rules import can_drop, can_pick, is_loaded, reserve
 from beforehand.fleet.streams import KINDS
 from beforehand.model.fleet import Task
 from beforehand.model.reason import name_list, nearest_names
@@ -69,7 +69,7 @@ def _target_taken(board: Board, task: Task, says: str) -> None:
     if not task.committed and task.phase != "dropping":
         other = other_target(board, task)
         if other is not None:
-            _move_target(board, task, other)
+            retarget(board, task, other)
             return
         if not is_loaded(board, task):
             give_up(board, task, "cancel", error_code="worksite.changed", error=says)
@@ -85,14 +85,6 @@ def other_target(board: Board, task: Task) -> str | None:
     queue = Queue(board, only={})
     handler = KINDS[board.state.streams[task.stream_id].kind]
     return handler.retarget(queue.view(task.stream_id), task.source_id, task.target_id)
-
-
-def _move_target(board: Board, task: Task, target: str) -> None:
-    release(board, task.target_id, task.task_id)
-    reserve(board, target, task.task_id)
-    task = board.change_task(task, target_id=target, committed=False)
-    if task.step == "drop":
-        give_up(board, task, "resend")
 
 
 def patch_stream(board: Board, given: PatchStream) -> None:

@@ -100,6 +100,7 @@ def end_task(board: Board, task: Task, status: str, code: str | None = None, say
     """The task is over: its reservations go back, its robot is free, what was asked about it is settled."""
     release(board, task.source_id, task.task_id)
     release(board, task.target_id, task.task_id)
+    release(board, task.next_target_id, task.task_id)
     free_robot(board, task)
     thaw(board, task.task_id)
     settle_questions(board, task.task_id)
@@ -117,6 +118,7 @@ def end_task(board: Board, task: Task, status: str, code: str | None = None, say
         retry_ts_ms=None,
         waits_for=None,
         then=None,
+        next_target_id=None,
         error_code=code,
         error=says,
         ended_ts_ms=board.now,

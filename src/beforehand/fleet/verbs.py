@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from beforehand.fleet.board import Board
-from beforehand.fleet.cancel import give_up
+from beforehand.fleet.cancel import give_up, retarget
 from beforehand.fleet.inputs import (
     AnswerDecision,
     FleetVerb,
@@ -26,8 +26,6 @@ from beforehand.fleet.rules import (
     can_drop,
     is_loaded,
     phase_of,
-    release,
-    reserve,
     settle_questions,
     thaw,
 )
@@ -204,14 +202,6 @@ def _abort_loaded(board: Board, task: Task, value: Any) -> None:
         board.refuse("worksite.not_free", task.task_id, says, "Choose an empty place that nobody has reserved.")
         return
     retarget(board, _reactivate(board, task), target)
-
-
-def retarget(board: Board, task: Task, target: str) -> Task:
-    """The pallet goes somewhere else: the old drop is given back, the new one reserved."""
-    release(board, task.target_id, task.task_id)
-    reserve(board, target, task.task_id)
-    task = board.change_task(task, target_id=target, committed=False)
-    return task if task.step == "pick" else give_up(board, task, "resend")
 
 
 def _cancel(board: Board, task: Task, value: Any) -> None:

@@ -268,6 +268,8 @@ class Task:
     """While held: what ends it."""
     then: Literal["resend", "next", "cancel", "fail", "hand-back", "fail-loaded"] | None = None
     """While a command is being cancelled: what follows once the robot has let go."""
+    next_target_id: str | None = None
+    """While the robot lets go of its order: where the pallet goes instead. Both places are reserved until then."""
     not_robot_id: str | None = None
     """The robot that handed it back; another one is preferred."""
     error_code: str | None = None
