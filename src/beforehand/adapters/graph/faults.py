@@ -1,0 +1,59 @@
+"""What goes wrong between the house and a graph database, in plain sentences without secrets.
+
+The server's own words stay out of them, except its error code: they may hold paths and values nobody asked for.
+"""
+
+from collections.abc import Iterable
+
+from beforehand.adapters.graph.address import GraphAddress
+from beforehand.model.errors import NotFoundError, UnavailableError
+from beforehand.model.reason import name_list, nearest_names
+
+
+def unknown_scene(name: str, known: Iterable[str], where: str, hint: str = "") -> NotFoundError:
+    nearest = nearest_names(name, known)
+    return NotFoundError(
+        f"{where} has no scene {name!r}; it has {name_list(nearest)}.",
+        code="graph.unknown_scene",
+        nearest=nearest,
+        hint=hint,
+    )
+
+
+def no_driver() -> UnavailableError:
+    return UnavailableError(
+        "The driver for graph databases is not installed.",
+        code="graph.no_driver",
+        hint="Install it: pip install 'beforehand[graph]'.",
+    )
+
+
+def unavailable(error: BaseException, address: GraphAddress, timeout_s: float) -> UnavailableError:
+    """The sentence for a fault of the driver, the server or the line between them."""
+    from neo4j import exceptions as said
+
+    server = f"The graph server at {address.shown}"
+    code = str(getattr(error, "code", None) or "")
+    if isinstance(error, said.AuthError) or code.startswith("Neo.ClientError.Security"):
+        return _fault(
+            "refused",
+            f"{server} refuses the user name or the password.",
+            "Set BEFOREHAND_GRAPH_USER and BEFOREHAND_GRAPH_PASSWORD, or put them into the address.",
+        )
+    if code.startswith("Neo.ClientError.Database"):
+        named = f"no database {address.database!r}" if address.database else "no database to open"
+        return _fault("no_database", f"{server} has {named}.", "Name the database after the host: bolt://host/name.")
+    if isinstance(error, said.UnsupportedServerProduct) or "looks like HTTP" in str(error):
+        return _fault("not_bolt", f"What answers at {address.shown} does not speak Bolt.", _LOOK)
+    if isinstance(error, TimeoutError) or "deadline" in str(error):
+        return _fault("slow", f"{server} gave no answer within {timeout_s:g} s.", "Try again when it is less busy.")
+    if isinstance(error, said.DriverError | OSError):
+        return _fault("gone", f"{server} does not answer, or broke off.", _LOOK)
+    return _fault("failed", f"{server} could not do it ({code or type(error).__name__}).", "Its own log says why.")
+
+
+_LOOK = "See that it runs, and that host, port and encryption in BEFOREHAND_GRAPH are right."
+
+
+def _fault(code: str, says: str, hint: str) -> UnavailableError:
+    return UnavailableError(says, code=f"graph.{code}", hint=hint)
