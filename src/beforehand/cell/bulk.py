@@ -65,7 +65,7 @@ def _even_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints
 def _uneven_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints]:
     from scipy.sparse.csgraph import dijkstra
 
-    if max(topology.weight.values()) * len(topology.names) >= 2**53:
+    if topology.heaviest * len(topology.names) >= 2**53:
         return _exact_among(topology, places)
     far = dijkstra(_matrix(topology, backwards=False), indices=list(places))[:, list(places)]
     known = np.isfinite(far)
@@ -87,6 +87,14 @@ def _exact_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Int
 
 
 def _matrix(topology: "Topology", *, backwards: bool) -> Any:
+    """Built once per topology and direction, since that takes longer than a search in it."""
+    known = topology.matrices.get(backwards)
+    if known is None:
+        known = topology.matrices[backwards] = _built(topology, backwards)
+    return known
+
+
+def _built(topology: "Topology", backwards: bool) -> Any:
     from scipy.sparse import csr_matrix
 
     edges = np.array(list(topology.weight), dtype=np.int64).reshape(-1, 2)

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import Any
 
 from beforehand.model.cell import CellScene, Number
 
 SMALL = 400
 """Up to this many positions, even costs are measured over the whole graph and remembered per target."""
 
-BIG = 4_000
+BIG = 700
 """From this many positions on, uneven costs are searched by scipy."""
 
 REMEMBERED = 256
@@ -47,9 +48,12 @@ class Topology:
         for near in (*self.after, *self.before):
             near.sort()
         self.weight = {edge: cost * self.radix + 1 for edge, cost in weights.items()}
+        self.heaviest = max(self.weight.values(), default=0)
         self.even = len(set(weights.values())) <= 1
         self.unit = next(iter(weights.values()), 0)
         """The cost of every move where costs are even."""
+        self.matrices: dict[bool, Any] = {}
+        """The same as scipy matrices, forwards and backwards, once somebody has asked for them."""
         self._distances: dict[int, Sequence[float]] = {}
         self._paths: dict[tuple[str, str], list[str]] = {}
         self._kept = 0
@@ -193,7 +197,7 @@ class Topology:
         known = self._distances.get(t)
         if known is not None:
             return known
-        if len(self.names) >= BIG and max(self.weight.values()) * len(self.names) < EXACT:
+        if len(self.names) >= BIG and self.heaviest * len(self.names) < EXACT:
             from beforehand.cell.bulk import distances_to
 
             far: Sequence[float] = distances_to(self, t)
