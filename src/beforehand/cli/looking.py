@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from beforehand.cli.work import work
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def look(settings: "Settings", question: Callable[["House"], Awaitable[T]], nothing: T) -> T:
+def look(settings: "Settings", question: Callable[["House"], Awaitable[T]], nothing: Any) -> T:
     """What the log says; `nothing` where there is no log yet."""
     if not settings.database.exists():
-        return nothing
+        return cast(T, nothing)
 
     async def ask() -> T:
         from beforehand.app.house import open_house

@@ -180,5 +180,5 @@ def problem_from(status: int, body: bytes) -> BeforehandError:
         extra={key: value for key, value in shown.items() if key not in _STANDARD},
     )
     if status in (401, 403):
-        error.hint = error.hint or "Set BEFOREHAND_TOKEN to a token that may do this (`beforehand token add`)."
+        error.hint = "Set BEFOREHAND_TOKEN to a token that may do this (`beforehand token add`)."
     return error

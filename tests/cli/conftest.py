@@ -1,0 +1,124 @@
+"""The real command in a subprocess, in a folder and a home of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+BEFOREHAND = Path(sys.executable).parent / "beforehand"
+PATIENCE_S = 60
+
+
+def clean_environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
+    return kept | {"BROWSER": "true", "NO_COLOR": "", "COLUMNS": "100"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Standard output as the one JSON document it must be."""
+        return json.loads(self.out)
+
+
+class Cli:
+    """`cli("run", "plan.yaml")` in `cli.folder`; no outcome may ever hold a traceback."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = clean_environment()
+        self._started: list[subprocess.Popen[str]] = []
+
+    def __call__(self, *words: str, given: str | bytes = b"", code: int | None = None, **environment: str) -> Outcome:
+        raw = given.encode() if isinstance(given, str) else given
+        done = subprocess.run(
+            [str(BEFOREHAND), *words],
+            cwd=self.folder,
+            env=self.environment | environment,
+            input=raw,
+            capture_output=True,
+            timeout=PATIENCE_S,
+        )
+        outcome = Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in outcome.out + outcome.err, outcome.err
+        if code is not None:
+            assert outcome.code == code, f"exit {outcome.code}\n{outcome.out}\n{outcome.err}"
+        if code:
+            assert outcome.err.strip(), "an exit code other than 0 comes with a sentence"
+        return outcome
+
+    def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
+        """The command beside the test; it is ended with the test."""
+        process = subprocess.Popen(
+            [str(BEFOREHAND), *words],
+            cwd=self.folder,
+            env=self.environment | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(process)
+        return process
+
+    def up(self, *words: str, **environment: str) -> str:
+        """A server on a free port; its URL."""
+        process = self.start("up", "--no-open", "--port", "0", *words, **environment)
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first.startswith("Beforehand is at http://"), process.stderr.read() if process.stderr else first
+        return first.split()[-1]
+
+    def end_all(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                process.terminate()
+            process.communicate(timeout=PATIENCE_S)
+
+    def write(self, name: str, document: Any) -> str:
+        """A file in the folder: text as it is, anything else as YAML."""
+        text = document if isinstance(document, str) else yaml.safe_dump(document, sort_keys=False)
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def plan(self, *steps: dict[str, Any], name: str = "plan.yaml", **more: Any) -> str:
+        return self.write(name, {"steps": list(steps), **more})
+
+    def events(self) -> list[dict[str, Any]]:
+        """The home's log, read from its file."""
+        import sqlite3
+
+        connection = sqlite3.connect(self.folder / ".beforehand" / "log.db")
+        try:
+            return [json.loads(line) for (line,) in connection.execute("SELECT line FROM events ORDER BY seq")]
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Iterator[Cli]:
+    made = Cli(tmp_path)
+    yield made
+    made.end_all()
+
+
+@pytest.fixture
+def step() -> Callable[..., dict[str, Any]]:
+    """`step("a", "wait", seconds=0)`: one step of a plan; fields of the step itself go into `also`."""
+
+    def made(id: str, tool: str, also: dict[str, Any] | None = None, **args: Any) -> dict[str, Any]:
+        return {"id": id, "tool": tool, "args": args, **(also or {})}
+
+    return made

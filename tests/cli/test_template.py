@@ -1,0 +1,71 @@
+"""`template`: kept, listed, and run with parameters of the type they have."""
+
+import pytest
+
+TEMPLATE = {
+    "name": "greet",
+    "description": "Write a greeting",
+    "parameters": {
+        "who": {"type": "string", "description": "Whom"},
+        "times": {"type": "integer", "default": 2},
+        "loud": {"type": "boolean", "default": False},
+    },
+    "steps": [
+        {
+            "id": "note",
+            "tool": "write_file",
+            "args": {"path": "${params.who}.txt", "content": "${params.times} ${params.loud}"},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def greet(cli) -> None:
+    cli.write("greeting.yaml", TEMPLATE)
+    done = cli("template", "save", "greeting.yaml", code=0)
+    assert "beforehand template run greet who=… times=… loud=…" in done.out
+
+
+def test_none_yet(cli) -> None:
+    assert cli("template", "list", code=0).out == "There are no templates yet.\n"
+    assert not (cli.folder / ".beforehand").exists()
+
+
+def test_list(cli, greet) -> None:
+    assert "who: string, times: integer = 2" in cli("template", "list", code=0).out
+    assert [item["name"] for item in cli("template", "list", "-o", "json", code=0).document] == ["greet"]
+
+
+def test_parameters_are_read_as_their_type(cli, greet) -> None:
+    cli("template", "run", "greet", "who=Ada", "times=3", "loud=true", code=0)
+    assert (cli.folder / "Ada.txt").read_text() == "3 true"
+    run = cli("template", "run", "greet", "who=12", "-o", "json", code=0).document
+    assert run["status"] == "completed"
+    assert (cli.folder / "12.txt").read_text() == "2 false"
+
+
+def test_every_wrong_parameter_is_told(cli, greet) -> None:
+    err = cli("template", "run", "greet", "times=many", "wo=x", code=2).err
+    assert "greet has no parameter 'wo'; it has loud, times, who." in err
+    assert "greet needs the parameter who (string)." in err
+    assert "times must be of type integer." in err
+
+
+def test_an_unknown_template(cli, greet) -> None:
+    assert "There is no template 'gret'; known: greet." in cli("template", "run", "gret", code=2).err
+
+
+def test_a_template_that_cannot_work_is_not_kept(cli, step) -> None:
+    cli.write("bad.yaml", {"steps": [step("a", "wait", seconds="$params.nothing")]})
+    assert "is used but not declared" in cli("template", "save", "bad.yaml", code=2).err
+    assert "needs a plan with `steps`" in cli("template", "save", "-", "--name", "t", given="{}", code=2).err
+    assert cli("template", "list", "-o", "json", code=0).document == []
+
+
+def test_its_name(cli, step) -> None:
+    cli.plan(step("a", "wait", seconds=0), name="nightly.yaml")
+    assert cli("template", "save", "nightly.yaml", "-o", "json", code=0).document["name"] == "nightly"
+    assert cli("template", "save", "nightly.yaml", "--name", "other", "-o", "json", code=0).document["name"] == "other"
+    given = (cli.folder / "nightly.yaml").read_text()
+    assert "--name" in cli("template", "save", "-", given=given, code=2).err

@@ -1,0 +1,127 @@
+"""The command line itself: help, versions, usage errors, and what an end looks like."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("fastapi", "mcp", "numpy", "scipy", "httpx2", "uvicorn", "jsonschema", "neo4j", "rich", "structlog", "yaml")
+
+COMMANDS = (
+    "up",
+    "check",
+    "preview",
+    "run",
+    "template",
+    "inbox",
+    "scene",
+    "doctor",
+    "config",
+    "plugins",
+    "token",
+    "version",
+)
+
+
+def test_the_command_starts_without_heavy_libraries() -> None:
+    code = f"import sys, beforehand.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_help_lists_every_command(cli) -> None:
+    shown = cli("--help", code=0)
+    for command in COMMANDS:
+        assert f"\n  {command} " in shown.out
+    assert shown.err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "up",
+        "check",
+        "preview",
+        "run",
+        "template run",
+        "inbox answer",
+        "scene check",
+        "doctor",
+        "config show",
+        "token add",
+    ],
+)
+def test_every_command_explains_itself(cli, words: str) -> None:
+    assert f"Usage: beforehand {words}" in cli(*words.split(), "--help", code=0).out
+
+
+def test_version(cli) -> None:
+    from beforehand import __version__
+
+    assert cli("version", code=0).out == cli("--version", code=0).out == f"beforehand {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rnu"], "Did you mean 'run'?"),
+        (["inbox", "answr"], "Commands: answer, list, show."),
+        (["run", "--resumee", "x"], "--resume"),
+        (["check"], "PLAN"),
+        (["check", "a", "b"], "See `beforehand check --help`."),
+        (["run"], "Name either a PLAN to run or a run to go on with (--resume RUNID)."),
+        (["run", "p.yaml", "--resume", "r"], "Name either a PLAN"),
+        (["run", "--resume", "r", "--workspace", "."], "leave --scene and --workspace away"),
+        (["check", "p.yaml", "-o", "xml"], "'table', 'json'"),
+        (["up", "--port", "many"], "Invalid value for '--port'"),
+        (["token", "add", "me", "--role", "king"], "There is no role 'king'; there is viewer, operator, admin."),
+        (["inbox", "show", "d1"], "There is no log at"),
+        (["run", "--resume", "run_1"], "so there is no run 'run_1'"),
+        (["template", "run", "t", "nonsense"], "Parameters are written key=value, not 'nonsense'."),
+        (["scene", "show", "weld_stra"], "weld_star"),
+        ([], "Usage: beforehand"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_usage_is_told_in_a_sentence(cli, words: list[str], said: str) -> None:
+    done = cli(*words, code=2)
+    assert said in done.err
+    assert done.out == ""
+    assert not (cli.folder / ".beforehand").exists()
+
+
+def test_debug_shows_where_an_error_came_from(cli) -> None:
+    process = cli.start("check", "nowhere.yaml", "--debug")
+    _, err = process.communicate(timeout=60)
+    assert "Traceback" in err
+    assert process.returncode == 2
+
+
+def test_a_reader_that_goes_away_is_no_error(cli) -> None:
+    process = cli.start("plugins", "-o", "json")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.wait(timeout=60) in (0, 1)
+    assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_says_how_to_go_on(cli, step, number: signal.Signals, code: int) -> None:
+    cli.plan(
+        step("first", "write_file", path="begun", content=""),
+        step("long", "wait", {"dependsOn": ["first"]}, seconds=60),
+    )
+    process = cli.start("run", "plan.yaml")
+    assert process.stderr is not None
+    told = []
+    for sentence in process.stderr:
+        told.append(sentence)
+        if "first completed" in sentence:
+            process.send_signal(number)
+    assert process.wait(timeout=60) == code
+    run_id = cli.events()[-1]["about"]["runId"]
+    assert f"The run {run_id} can be taken up again with: beforehand run --resume {run_id}\n" in told
+    assert "Traceback" not in "".join(told)
+    assert [event["data"]["status"] for event in cli.events() if event["kind"] == "stepUpdated"][-1] == "running"
