@@ -4,6 +4,7 @@ One reading for every command; what was set where can be shown (`beforehand conf
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,12 @@ class Setting:
     says: str
     secret: bool = False
 
+    def shown(self, value: Any) -> Any:
+        """The value as it may stand on a screen: secrets hidden, and so are passwords inside addresses."""
+        if self.secret and value:
+            return "(hidden)"
+        return re.sub(r"(://[^/@:]*):.*@", r"\1:(hidden)@", value) if isinstance(value, str) else value
+
 
 KNOWN = (
     Setting("home", "./.beforehand", str, "Where the log and everything remembered lies."),
@@ -36,6 +43,8 @@ KNOWN = (
     Setting("model", None, str, "The model that drafts plans, such as openai:gpt-5; none by default."),
     Setting("model_url", None, str, "The base URL of an OpenAI-compatible endpoint."),
     Setting("graph", None, str, "A Bolt address such as bolt://127.0.0.1:7687 for cells kept in Neo4j."),
+    Setting("graph_user", None, str, "Who asks the graph database, where the address does not say."),
+    Setting("graph_password", None, str, "The password for it, where the address does not hold it.", secret=True),
     Setting("token", None, str, "An admin token; empty is unset.", secret=True),
     Setting("http_allow", "", str, "Hosts http_get may reach although they are private, with commas between them."),
 )

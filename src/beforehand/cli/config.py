@@ -24,9 +24,7 @@ def show(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOpt
     settings = settings_from(home=home, db=db)
     rows: list[dict[str, Any]] = []
     for setting in KNOWN:
-        value = settings[setting.name]
-        if setting.secret and value:
-            value = "(hidden)"
+        value = setting.shown(settings[setting.name])
         source = settings.sources[setting.name]
         environment = PREFIX + setting.name.upper()
         rows.append(
