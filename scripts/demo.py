@@ -1,7 +1,7 @@
 """Starts Beforehand with its demo, as `make run` does.
 
 The first time a folder `demo/` is made: a workspace, and a home that remembers. The server starts on it with the demo
-scenes, and a plan of eight steps is put into the inbox for review. Delete `demo/` to begin anew.
+scenes, and two plans are put into the inbox for review: eight steps on files, and a weld for the cell. Delete `demo/` to begin anew.
 """
 
 import argparse
@@ -60,19 +60,19 @@ def wait_until_up(base: str, server: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def put_plan_in(base: str) -> None:
-    """Hand the demo's plan in for review, once per demo folder."""
+def put_plans_in(base: str) -> None:
+    """Hand the demo's plans in for review, once per demo folder: a weld for the cell, and eight steps on files."""
     if PUT_IN.exists():
         return
     import yaml
 
     plan = yaml.safe_load((EXAMPLE / "plan.yaml").read_text(encoding="utf-8"))
-    try:
-        call(base, "/plans", {"plan": plan})
-    except urllib.error.HTTPError as refused:
-        print(f"The demo's plan was refused: {refused.read().decode(errors='replace')}", file=sys.stderr)
-    else:
-        PUT_IN.touch()
+    for body in ({"plan": plan}, {"scene": "weld_star", "text": "weld position 1 and 2"}):
+        try:
+            call(base, "/plans", body)
+        except urllib.error.HTTPError as refused:
+            print(f"A plan of the demo was refused: {refused.read().decode(errors='replace')}", file=sys.stderr)
+    PUT_IN.touch()
 
 
 def main() -> int:
@@ -88,7 +88,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: server.terminate())
     base = f"http://{options.host}:{options.port}"
     if wait_until_up(base, server):
-        put_plan_in(base)
+        put_plans_in(base)
     code = server.wait()
     return 0 if code in (-signal.SIGTERM, -signal.SIGINT) else code
 
