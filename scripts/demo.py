@@ -1,7 +1,8 @@
 """Starts Beforehand with its demo, as `make run` does.
 
 The first time a folder `demo/` is made: a workspace, and a home that remembers. The server starts on it with the demo
-scenes, and two plans are put into the inbox for review: eight steps on files, and a weld for the cell. Delete `demo/` to begin anew.
+scenes, and two plans are put into the inbox for review: eight steps on files, and a weld for the cell.
+Delete `demo/` to begin anew.
 """
 
 import argparse
