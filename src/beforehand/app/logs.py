@@ -18,7 +18,11 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
     last: list[Any] = (
         [structlog.dev.ConsoleRenderer()]
         if pretty
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=True)]
+        else [
+            structlog.processors.format_exc_info,
+            structlog.processors.EventRenamer("message"),
+            structlog.processors.JSONRenderer(ensure_ascii=True),
+        ]
     )
     structlog.configure(
         processors=[*shared, *last],
