@@ -1,125 +1,30 @@
 """The cell craft in the house: planning from the state the log has, verifying, previewing, running on a controller.
 
-`make_cell_plan` is the whole way from words or an intent to a plan and needs no home; the craft adds what the house
-knows: saved scenes, the present state, and controllers.
+How a plan is made is in `cell_plans`; the craft adds what the house knows: saved scenes, the present state, and
+controllers.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
 from beforehand.adapters.sim.cell import SimCell
+from beforehand.adapters.sim.cell_faults import CellFault
+from beforehand.app.cell_plans import CELL_TOOLS, atomic_steps, make_cell_plan, plan_document
 from beforehand.app.cell_tools import LiveCell
 from beforehand.app.craft import PlanRequest
 from beforehand.app.house import House
-from beforehand.cell.builder import build
-from beforehand.cell.grammar import Refusal, parse
-from beforehand.cell.order import best_order
-from beforehand.cell.planform import plan_step, to_plan_steps
 from beforehand.cell.preview import preview
 from beforehand.cell.repair import repair_plan
 from beforehand.cell.scene import read_cell
 from beforehand.cell.verifier import verify
-from beforehand.model.cell import AtomicStep, CellScene, CellState
+from beforehand.engine.validate import invalid_plan
+from beforehand.model.cell import CellScene, CellState
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, NotUnderstoodError, RefusedError
-from beforehand.model.plan import Origin, Plan, Step, step_wire
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
+from beforehand.model.plan import Plan, step_wire
 from beforehand.model.reason import Problem, name_list, nearest_names
 from beforehand.ports.cell import CellReport
-
-log = structlog.get_logger("beforehand.cell")
-CELL_TOOLS = ("cell.move", "cell.routine")
-
-
-def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, correlation_id: str = "") -> Plan:
-    """From words or an intent to a plan; BadInputError with all problems, NotUnderstoodError rather than a guess."""
-    intent = _understood(scene, request.text) if request.text is not None else request.intent
-    goals = len(intent.get("steps") or ()) if isinstance(intent, Mapping) else len(getattr(intent, "steps", ()))
-    about = {"service": "sequence_builder", "correlation_id": correlation_id, "high_level_steps": goals}
-    log.info("Building step sequence", **about)
-    notes: list[str] = []
-    comparison = None
-    if request.options.get("order") == "free":
-        intent, saved = best_order(scene, intent, state)
-        notes.append(saved.says)
-        comparison = {
-            "order": list(saved.order),
-            "steps": saved.steps,
-            "stepsGiven": saved.steps_given,
-            "stepsSaved": saved.steps_saved,
-            "says": saved.says,
-        }
-        comparison |= _given_order(scene, state, request)
-    sequence = build(scene, intent, state)
-    log.info("Step sequence built", **about, concrete_steps=len(sequence.steps))
-    notes += [note.says for note in sequence.notes]
-    if not sequence.steps:
-        return _nothing_to_do(scene, notes)
-    steps = tuple(Step.model_validate({**step, "onFailure": "ask", "order": at}) for at, step in _numbered(sequence))
-    documents = [step_wire(step) for step in steps]
-    seen = preview(scene, documents, state)
-    return Plan(
-        name=request.text or "; ".join(sequence.goals)[:200],
-        scene=scene.name,
-        steps=steps,
-        estimated_duration=seen.duration_s,
-        origin=Origin(
-            planner="cell",
-            text=request.text,
-            intent=None if request.intent is None else dict(request.intent),
-            options=dict(request.options),
-        ),
-        world=state.wire(),
-        notes=tuple(notes),
-        comparison=comparison,
-    )
-
-
-def _numbered(sequence: Any) -> list[tuple[int, dict[str, Any]]]:
-    return list(enumerate(to_plan_steps(sequence), start=1))
-
-
-def _nothing_to_do(scene: CellScene, notes: list[str]) -> Plan:
-    says = " ".join(notes) or "The robot is where it should be already."
-    raise RefusedError(f"There is nothing to do in {scene.name}. {says}", code="cell.nothing_to_do")
-
-
-def _given_order(scene: CellScene, state: CellState, request: PlanRequest) -> dict[str, Any]:
-    """The same goals in the order given, to be compared in review; absent when that order cannot be done."""
-    try:
-        given = build(scene, _understood(scene, request.text) if request.text is not None else request.intent, state)
-    except BadInputError:
-        return {}
-    return {"given": [step.name for step in given.steps]}
-
-
-def _understood(scene: CellScene, text: str) -> Any:
-    read = parse(text, scene)
-    if isinstance(read, Refusal):
-        raise NotUnderstoodError(
-            read.says,
-            hint=read.try_next,
-            extra={
-                "understood": [{"text": chip.text, "says": chip.says} for chip in read.understood],
-                "notUnderstood": list(read.words),
-            },
-        )
-    return read.intent
-
-
-def plan_document(document: Any, scene: str) -> Any:
-    """A plan's document from an atomic step list, such as `plan -o steps` prints; other documents stay as they are."""
-    steps = document.get("steps") if isinstance(document, Mapping) else document
-    if not isinstance(steps, list) or not steps or not all(isinstance(s, Mapping) and "action" in s for s in steps):
-        return document
-    atomic = [AtomicStep.model_validate(step) for step in steps]
-    made = [
-        plan_step(step, scene, f"step_{at}", [f"step_{at - 1}"] if at > 1 else [], None)
-        for at, step in enumerate(atomic, start=1)
-    ]
-    return {"scene": scene, "steps": made}
 
 
 @dataclass(slots=True)
@@ -135,9 +40,9 @@ class CellCraft:
         file = self.house.settings.home / "cells" / f"{name}.json"
         controller = SimCell(scene, self.house.clock, file=file, speed=float(self.house.settings["speed"]))
         self.house.shed.cells.live[name] = LiveCell(scene, controller)
-        row = await self.house.store.row("cellState", name)
-        if row is None:
-            await self.record(name, await controller.report(), "")
+        report = await controller.report()
+        if report.position is not None or await self.house.store.row("cellState", name) is None:
+            await self.record(name, report, "")
 
     async def deactivate(self, name: str) -> None:
         self.house.shed.cells.live.pop(name, None)
@@ -147,7 +52,8 @@ class CellCraft:
         data = {"current_position": report.position, "current_tool": report.tool}
         if report.position is None:
             data["says"] = report.says
-        if await self.house.store.row("cellState", name) != data:
+        known = await self.house.store.row("cellState", name) or {}
+        if {key: value for key, value in known.items() if key != "saidBy"} != data:
             await self.house.log(
                 "cellStateChanged", data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
             )
@@ -164,6 +70,9 @@ class CellCraft:
     async def state_of(self, name: str) -> CellState:
         """Where the robot stands and what it holds, from the log; else as the scene begins."""
         row = await self.house.store.row("cellState", name)
+        if row is not None and row["current_position"] is None and name in self.house.shed.cells.live:
+            await self.record(name, await self.house.shed.cells.live[name].controller.report(), "")
+            row = await self.house.store.row("cellState", name)
         if row is None:
             scene = await self.scene(name)
             if scene.state is None:
@@ -174,8 +83,9 @@ class CellCraft:
         return CellState(current_position=row["current_position"], current_tool=row["current_tool"])
 
     async def set_state(self, name: str, position: str | None, tool: str | None, *, by: str = "") -> CellState:
-        """A person says where the robot stands and what it holds."""
-        scene = await self.scene(name)
+        """A person says where the robot stands and what it holds; not while a step moves it."""
+        scene = await self.known(name)
+        await self._refuse_under_way(name)
         row = await self.house.store.row("cellState", name) or (scene.state.wire() if scene.state else {})
         position = position or row.get("current_position")
         tool = tool or row.get("current_tool") or "none"
@@ -188,12 +98,64 @@ class CellCraft:
         await self.house.log("cellStateChanged", data, owner=f"cell:{name}", scene=name, sceneId=name)
         return CellState(current_position=str(position), current_tool=tool)
 
+    async def _refuse_under_way(self, name: str) -> None:
+        for run in await self.house.store.rows("run", open=True):
+            steps = await self.house.store.rows("step", parent=run["runId"]) if run.get("scene") == name else []
+            moving = [step["stepId"] for step in steps if step["status"] == "running"]
+            if moving and run["runId"] in self.house.drivers:
+                raise ConflictError(
+                    f"{moving[0]} of the run {run['runId']} moves the robot now.",
+                    code="cell.under_way",
+                    hint="Pause or cancel the run first.",
+                )
+
+    async def state_document(self, name: str) -> dict[str, Any]:
+        """What is known of a cell: where its robot stands, what it holds, and whether it is live."""
+        scene = await self.known(name)
+        row = await self.house.store.row("cellState", name) or (scene.state.wire() if scene.state else {})
+        shown = {"scene": name, "current_position": None, "current_tool": "none", **row}
+        return {**shown, "active": name in self.house.shed.cells.live}
+
+    async def inject(self, name: str, fault: CellFault) -> dict[str, Any]:
+        """Have the simulated controller go wrong at the next command that fits."""
+        scene = await self.known(name)
+        _refuse_no_target(scene, fault)
+        live = self.house.shed.cells.live.get(name)
+        if live is None:
+            raise ConflictError(
+                f"The cell {name} is not active, so nothing in it can go wrong.",
+                code="cell.inactive",
+                hint=f"Make it live first: POST /scenes/{name}/activate.",
+            )
+        if not isinstance(live.controller, SimCell):
+            raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
+        live.controller.inject(fault)
+        return {"scene": name, **fault.wire()}
+
+    async def known(self, name: str) -> CellScene:
+        """A cell of this name; NotFoundError with the cells there are."""
+        row = await self.house.store.row("scene", name)
+        if row is not None and row["kind"] == self.kind:
+            return read_cell(row["document"])
+        cells = [found["name"] for found in await self.house.store.rows("scene") if found["kind"] == self.kind]
+        nearest = nearest_names(name, cells)
+        raise NotFoundError(
+            f"There is no cell {name!r}; known: {name_list(nearest)}.", code="scene.unknown", nearest=nearest
+        )
+
     # -- plans ---------------------------------------------------------------------------------------------------
 
-    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+    async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        """A plan for the request; without steps where everything is so already."""
         scene = await self.scene(request.scene)
-        state = await self.start_state(request)
-        return make_cell_plan(scene, state, request, correlation_id)
+        return make_cell_plan(scene, await self.start_state(request), request, correlation_id)
+
+    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        plan = await self.draft(request, correlation_id)
+        if not plan.steps:
+            says = f"There is nothing to do in {request.scene}. {' '.join(plan.notes)}"
+            raise RefusedError(says, code="cell.nothing_to_do", extra={"notes": list(plan.notes)})
+        return plan
 
     async def start_state(self, request: PlanRequest) -> CellState:
         position, tool = request.options.get("position"), request.options.get("tool")
@@ -201,6 +163,16 @@ class CellCraft:
             return CellState(current_position=position, current_tool=tool)
         now = await self.state_of(request.scene)
         return CellState(current_position=position or now.current_position, current_tool=tool or now.current_tool)
+
+    async def take_in(self, document: Any, name: str) -> Any:
+        """A list of atomic steps as a plan's document, verified as it stands; other documents stay as they are."""
+        steps = atomic_steps(document)
+        if steps is None:
+            return document
+        verdict = verify(await self.scene(name), steps, await self.state_of(name))
+        if verdict.problems:
+            raise invalid_plan(list(verdict.problems))
+        return plan_document(document, name)
 
     async def prepare(self, plan: Plan) -> Plan:
         """A plan taken in by hand: its cell steps get their scene, and it is bound to the state it starts from."""
@@ -212,11 +184,10 @@ class CellCraft:
         return plan.model_copy(update={"steps": steps, "world": world})
 
     async def problems(self, plan: Plan) -> list[Problem]:
-        steps = _cell_steps(plan)
-        if not steps:
+        if not _has_cell_steps(plan):
             return []
         scene = await self.scene(str(plan.scene))
-        return list(verify(scene, steps, _world(plan)).problems)
+        return list(verify(scene, _documents(plan), _world(plan)).problems)
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
         """An offer for an edited plan that the cell does not allow: the gaps planned anew; None when it cannot be."""
@@ -228,14 +199,26 @@ class CellCraft:
         return [{**step, "order": at} for at, step in enumerate(mended, start=1)], proposal.says
 
     async def drift(self, plan: Plan) -> dict[str, Any] | None:
-        planned, now = _world(plan), await self.state_of(str(plan.scene))
+        """How the cell differs from the state the plan was made for."""
+        planned = _world(plan)
+        try:
+            now = await self.state_of(str(plan.scene))
+        except BadInputError as error:
+            return {"planned": planned.wire(), "now": None, "says": error.says}
         if planned == now:
             return None
-        return {"planned": planned.wire(), "now": now.wire()}
+        return {"planned": planned.wire(), "now": now.wire(), "says": _difference(planned, now)}
 
     async def preview(self, plan: Plan) -> dict[str, Any]:
-        scene = await self.scene(str(plan.scene))
-        return preview(scene, _cell_steps(plan), _world(plan)).wire()
+        """The cell simulated; where other tools take part, what each of them says it would do."""
+        if all(step.tool in CELL_TOOLS for step in plan.steps):
+            scene = await self.scene(str(plan.scene))
+            return preview(scene, _documents(plan), _world(plan)).wire()
+        from beforehand.app.plans import preview_by_tools
+
+        shown = await preview_by_tools(self.house, plan)
+        shown["problems"] += [problem.wire() for problem in await self.problems(plan)]
+        return shown
 
     # -- what is live --------------------------------------------------------------------------------------------
 
@@ -250,12 +233,33 @@ class CellCraft:
         self.house.shed.cells.live.clear()
 
 
-def _cell_steps(plan: Plan) -> list[dict[str, Any]]:
-    return [step_wire(step) for step in plan.steps if step.tool in CELL_TOOLS]
+def _has_cell_steps(plan: Plan) -> bool:
+    return any(step.tool in CELL_TOOLS for step in plan.steps)
+
+
+def _documents(plan: Plan) -> list[dict[str, Any]]:
+    """Every step: those of other tools may stand between two of the cell's and keep them in order."""
+    return [step_wire(step) for step in plan.steps]
 
 
 def _world(plan: Plan) -> CellState:
     return CellState.model_validate(plan.world)
+
+
+def _difference(planned: CellState, now: CellState) -> str:
+    parts = []
+    if planned.current_position != now.current_position:
+        parts.append(f"the robot to stand at {planned.current_position}, and it stands at {now.current_position}")
+    if planned.current_tool != now.current_tool:
+        parts.append(f"it to hold {planned.current_tool}, and it holds {now.current_tool}")
+    return f"The plan needs {'; it needs '.join(parts)}."
+
+
+def _refuse_no_target(scene: CellScene, fault: CellFault) -> None:
+    names = [place.name for place in scene.positions] + [routine.name for routine in scene.routines]
+    names += [name for name in ("tool_attach", "tool_release") if name not in names]
+    if fault.target is not None:
+        _refuse_unknown("position or routine", fault.target, names)
 
 
 def _unknown_state(name: str, says: str) -> BadInputError:
@@ -275,5 +279,7 @@ def _refuse_unknown(kind: str, name: str | None, known: list[str]) -> None:
     if name not in known:
         nearest = nearest_names(str(name), known)
         raise BadInputError(
-            f"There is no {kind} {name!r}; nearest: {name_list(nearest)}.", code=f"cell.unknown_{kind}", nearest=nearest
+            f"There is no {kind} {name!r}; nearest: {name_list(nearest)}.",
+            code=f"cell.unknown_{kind.split()[0]}",
+            nearest=nearest,
         )

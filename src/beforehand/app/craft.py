@@ -39,6 +39,12 @@ class Craft(Protocol):
     async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         """A plan for the request; BadInputError when it cannot be made, NotUnderstoodError when it would be a guess."""
 
+    async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        """The same for somebody who only looks: it may have no steps, where everything is so already."""
+
+    async def take_in(self, document: Any, name: str) -> Any:
+        """A document somebody wrote for a scene of this kind, as a plan's document; BadInputError if it is none."""
+
     async def prepare(self, plan: Plan) -> Plan:
         """A plan somebody wrote for a scene of this kind, bound to the state of the world it starts from."""
 

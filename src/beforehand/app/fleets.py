@@ -282,23 +282,38 @@ class FleetCraft:
 
     async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         """Transport on request: words or an intent become steps of an ordinary plan."""
-        fleet = self.fleet(request.scene)
-        read = read_request(fleet.scene, request.text if request.text is not None else request.intent)
+        scene = await self.scene(request.scene)
+        read = read_request(scene, request.text if request.text is not None else request.intent)
         if read.refused:
             raise NotUnderstoodError(
                 read.says,
                 hint=read.try_next,
                 extra={"understood": list(read.understood), "notUnderstood": list(read.words)},
             )
-        steps = request_steps(fleet.scene, read)
+        steps = request_steps(scene, read)
         return Plan(
-            name=request.text or "Transport on request",
+            name=(request.text or "Transport on request")[:200],
             scene=request.scene,
             steps=tuple(Step.model_validate({**step, "order": at}) for at, step in enumerate(steps, start=1)),
             origin=Origin(
                 planner="fleet", text=request.text, intent=None if request.intent is None else dict(request.intent)
             ),
         )
+
+    async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        return await self.plan(request, correlation_id)
+
+    async def scene(self, name: str) -> FleetScene:
+        """A fleet's scene, live or only kept."""
+        if name in self.live:
+            return self.live[name].scene
+        row = await self.house.store.row("scene", name)
+        if row is None:
+            raise BadInputError(f"There is no scene {name!r}.", code="scene.unknown")
+        return read_fleet(row["document"])
+
+    async def take_in(self, document: Any, name: str) -> Any:
+        return document
 
     async def prepare(self, plan: Plan) -> Plan:
         steps = tuple(
@@ -311,9 +326,7 @@ class FleetCraft:
 
     async def problems(self, plan: Plan) -> list[Problem]:
         """Names the scene does not have."""
-        row = await self.house.store.row("scene", str(plan.scene))
-        scene = read_fleet(row["document"]) if row else None
-        return [] if scene is None else _unknown_names(scene, plan)
+        return _unknown_names(await self.scene(str(plan.scene)), plan)
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
         return None
@@ -324,7 +337,9 @@ class FleetCraft:
     async def preview(self, plan: Plan) -> dict[str, Any]:
         from beforehand.app.plans import preview_by_tools
 
-        return await preview_by_tools(self.house, plan)
+        shown = await preview_by_tools(self.house, plan)
+        shown["problems"] += [problem.wire() for problem in await self.problems(plan)]
+        return shown
 
     # -- what is live --------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.adapters.files.overlay import OverlayWorkspace
+from beforehand.app.cell_plans import claims
 from beforehand.app.craft import Craft, PlanRequest
 from beforehand.app.house import House
 from beforehand.app.ids import new_id
@@ -32,9 +33,8 @@ async def take_plan(
 ) -> tuple[Plan, Decision]:
     """Take a plan's document in: a fresh id, version 1, and a review for a person."""
     plan = plan_from(document, house.catalog)
-    return await keep_plan(
-        house, plan.model_copy(update={"workspace": workspace}), correlation_id=correlation_id, by=by
-    )
+    update = {"workspace": workspace, **(claims(document) if plan.scene is not None else {})}
+    return await keep_plan(house, plan.model_copy(update=update), correlation_id=correlation_id, by=by)
 
 
 async def plan_for(
@@ -297,13 +297,9 @@ async def stale_version(house: House, latest: Plan, version: int) -> ConflictErr
 
 async def preview(house: House, plan: Plan) -> dict[str, Any]:
     """What the plan would do, without doing it."""
-    craft = await craft_of(house, plan.scene) if plan.scene is not None else None
-    if craft is not None and plan.origin.planner != "person":
-        return await craft.preview(plan)
-    shown = await preview_by_tools(house, plan)
-    if craft is not None:
-        shown["problems"] += [problem.wire() for problem in await craft.problems(plan)]
-    return shown
+    if plan.scene is not None:
+        return await (await craft_of(house, plan.scene)).preview(plan)
+    return await preview_by_tools(house, plan)
 
 
 async def preview_by_tools(house: House, plan: Plan) -> dict[str, Any]:

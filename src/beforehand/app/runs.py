@@ -75,9 +75,9 @@ async def _refuse_drift(house: House, plan: Plan) -> None:
     drift = await (await craft_of(house, plan.scene)).drift(plan)
     if drift is not None:
         raise ConflictError(
-            "The world is not as it was when this was planned, so it does not start.",
+            f"The world is not as it was when this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Regenerate the plan from the present state.",
+            hint="Make the plan anew from the present state (regenerate), or bring the world back to it.",
             extra={"difference": drift},
         )
 

@@ -6,17 +6,19 @@ a scene (its document, where its robot stands) is copied in; nothing is made liv
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from beforehand.app.cell_plans import atomic_steps, claims
+from beforehand.app.craft import PlanRequest
 from beforehand.app.house import House, open_house
 from beforehand.app.plans import craft_of, preview, problems_of
-from beforehand.app.scenes import check_scene, find_document, save_scene
+from beforehand.app.scenes import check_scene, find_document, get_scene, save_scene
 from beforehand.app.settings import Settings
 from beforehand.engine.validate import check_document, invalid_plan
-from beforehand.model.errors import UnavailableError
+from beforehand.model.errors import BadInputError, UnavailableError
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 
@@ -30,38 +32,85 @@ async def open_scratch(settings: Settings, *, with_servers: bool = True) -> Asyn
             yield house
 
 
-async def check_plan(settings: Settings, document: Any, scene: str | None = None) -> tuple[Plan, list[Problem]]:
-    """The plan in a document and everything that is wrong with it."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    plan: Plan
+    problems: list[Problem]
+    end: dict[str, Any] | None = None
+    """Where a cell's robot would stand and what it would hold; None for other plans, and where there are problems."""
+
+
+async def check_plan(
+    settings: Settings, document: Any, scene: str | None = None, start: Mapping[str, str] | None = None
+) -> Checked:
+    """The plan in a document and everything that is wrong with it. `start` says where a cell's robot stands first."""
     async with open_scratch(settings) as house:
-        document = await for_scene(house, settings, document, scene)
+        try:
+            document = await for_scene(house, settings, document, scene, start)
+        except BadInputError as error:
+            if error.code != "plan.invalid":
+                raise
+            return Checked(Plan(steps=()), list(error.problems))
         plan, problems = check_document(document, house.catalog)
         if not problems and plan.scene is not None:
             plan = await _prepared(house, settings, plan)
             problems = await problems_of(house, plan)
-        return plan, problems
+        return Checked(plan, problems, None if problems else await _end(house, plan))
 
 
-async def preview_document(settings: Settings, document: Any, scene: str | None = None) -> dict[str, Any]:
-    """What the plan in a document would do; BadInputError with every problem when it is not valid."""
+async def _end(house: House, plan: Plan) -> dict[str, Any] | None:
+    if plan.scene is None or (await craft_of(house, plan.scene)).kind != "cell":
+        return None
+    end: dict[str, Any] | None = (await preview(house, plan)).get("end")
+    return end
+
+
+async def preview_document(
+    settings: Settings, document: Any, scene: str | None = None, start: Mapping[str, str] | None = None
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """What the plan in a document would do, and the scene it is for; BadInputError when it is not valid."""
     async with open_scratch(settings) as house:
-        document = await for_scene(house, settings, document, scene)
+        document = await for_scene(house, settings, document, scene, start)
         plan, problems = check_document(document, house.catalog)
         if problems:
             raise invalid_plan(problems)
-        if plan.scene is not None:
-            plan = await _prepared(house, settings, plan)
-        return await preview(house, plan)
+        if plan.scene is None:
+            return await preview(house, plan), None
+        plan = await _prepared(house, settings, plan)
+        return await preview(house, plan), (await get_scene(house, str(plan.scene)))["document"]
 
 
-async def for_scene(house: House, settings: Settings, document: Any, scene: str | None) -> Any:
-    """The document as a plan for that scene; a list of atomic steps becomes one."""
-    if scene is None:
+async def draft_plan(settings: Settings, request: PlanRequest) -> Plan:
+    """The plan a scene's craft makes of what somebody wants; it may be without steps, and nothing keeps it."""
+    async with open_scratch(settings, with_servers=False) as house:
+        name = await know_scene(house, settings, request.scene)
+        return await (await craft_of(house, name)).draft(replace(request, scene=name))
+
+
+async def for_scene(
+    house: House, settings: Settings, document: Any, scene: str | None, start: Mapping[str, str] | None = None
+) -> Any:
+    """The document as a plan for its scene; a list of atomic steps becomes one."""
+    if scene is None and atomic_steps(document) is not None:
+        raise BadInputError("This is a list of a cell's steps; say which cell with --scene.", code="scene.needed")
+    named = document.get("scene") if isinstance(document, Mapping) else None
+    if scene is None and not isinstance(named, str):
         return document
-    from beforehand.app.cells import plan_document
-
-    name = await know_scene(house, settings, scene)
-    document = plan_document(document, name)
+    name = await know_scene(house, settings, scene if scene is not None else str(named))
+    craft = await craft_of(house, name)
+    if craft.kind == "cell":
+        await _place(house, name, {**claims(document).get("world", {}), **(start or {})})
+    document = await craft.take_in(document, name)
     return {**document, "scene": name} if isinstance(document, Mapping) else document
+
+
+async def _place(house: House, name: str, start: Mapping[str, str]) -> None:
+    """Put a cell's robot where the plan begins; only this scratch house knows of it."""
+    if start:
+        row = await house.store.row("cellState", name)
+        began = (await get_scene(house, name))["document"].get("state") or {}
+        state = {"current_position": None, "current_tool": "none", **(row or began), **start}
+        await house.log("cellStateChanged", state, owner=f"cell:{name}", scene=name, sceneId=name)
 
 
 async def _prepared(house: House, settings: Settings, plan: Plan) -> Plan:
@@ -78,14 +127,20 @@ async def know_scene(house: House, settings: Settings, scene: str) -> str:
     if await house.store.row("scene", scene) is not None:
         return scene
     document, state = await _from_home(settings, scene)
-    saved = await save_scene(house, None, find_document(scene) if document is None else document)
-    name = str(saved["name"])
+    if document is None:
+        document = find_document(scene)
+        if isinstance(document, dict) and isinstance(document.get("name"), str):
+            _, state = await _from_home(settings, document["name"])
+    name = str((await save_scene(house, None, document))["name"])
     if state is not None:
         await house.log("cellStateChanged", state, owner=f"cell:{name}", scene=name, sceneId=name)
     return name
 
 
 async def _from_home(settings: Settings, scene: str) -> tuple[Any, dict[str, Any] | None]:
+    """What the home knows of a scene: its document and its robot's state; nothing where there is no home."""
+    if not settings.database.exists():
+        return None, None
     try:
         async with open_house(settings, lead=False, with_servers=False) as home:
             row = await home.store.row("scene", scene)

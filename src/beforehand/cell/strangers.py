@@ -15,9 +15,9 @@ from beforehand.model.cell import ATTACH, RELEASE, CellScene
 from beforehand.model.reason import Problem, name_list, nearest_names
 
 _PIECE = re.compile(r"[\w'’-]+|[^\w\s]")
-_JOINTS = frozenset("and then afterwards finally lastly next also subsequently & + , ; . ! :".split())
-_TALK = frozenset("please kindly now ok okay robot hi hello hey".split())
-_TAILS = frozenset("back away down off on up tool place position routine".split())
+_JOINTS = frozenset(["and", "then", "afterwards", "finally", "lastly", "next", "also", "subsequently", *"&+,;.!:"])
+_TALK = frozenset(["please", "kindly", "now", "ok", "okay", "robot", "hi", "hello", "hey"])
+_TAILS = frozenset(["back", "away", "down", "off", "on", "up", "tool", "place", "position", "routine"])
 _AT = ("at", "in", "on", "to")
 _NUMBERED = re.compile(r"There is no position (\d+) in this cell")
 LONGEST_NAME = 4

@@ -6,7 +6,7 @@ from typing import Any
 
 from beforehand.app.house import House
 from beforehand.app.inbox import answer_decision, show_decision
-from beforehand.app.plans import take_plan
+from beforehand.app.plans import craft_of, take_plan
 from beforehand.app.runs import resume_run, run_document, start_run, take_up
 from beforehand.app.scenes import activate_scene, find_document, save_scene
 from beforehand.app.templates import get_template, plan_from_template, save_template
@@ -23,14 +23,11 @@ class Here:
         self.house = house
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
-        if scene is not None:
-            from beforehand.app.cells import plan_document
-
-            name = await self._live_scene(scene)
-            document = plan_document(document, name)
+        named = document.get("scene") if isinstance(document, Mapping) else None
+        if scene is not None or isinstance(named, str):
+            name = await self._live_scene(scene if scene is not None else str(named))
+            document = await (await craft_of(self.house, name)).take_in(document, name)
             document = {**document, "scene": name} if isinstance(document, Mapping) else document
-        elif isinstance(document, Mapping) and isinstance(document.get("scene"), str):
-            await self._live_scene(document["scene"])
         plan, _ = await take_plan(self.house, document, workspace=workspace, by=BY)
         return plan.wire()
 

@@ -15,6 +15,10 @@ WorkspaceOption = Annotated[
     str | None, typer.Option("--workspace", metavar="DIR", help="The folder file tools stay inside; here by default.")
 ]
 SceneOption = Annotated[str | None, typer.Option("--scene", metavar="NAME|FILE", help="The scene the plan is for.")]
+PositionOption = Annotated[
+    str | None, typer.Option("--position", metavar="P", help="Where the cell's robot stands at the start.")
+]
+ToolOption = Annotated[str | None, typer.Option("--tool", metavar="T", help="The tool it holds at the start, or none.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Approve every step that asks for approval.")]
 PlanArgument = Annotated[
     str, typer.Argument(metavar="PLAN", help="A plan's file, YAML or JSON; - reads standard input.")

@@ -1,57 +1,115 @@
 """`beforehand check` and `beforehand preview`: look at a plan; nothing is written and no home is made."""
 
+import sys
 from typing import Any
 
 from beforehand.cli.exits import DONE, FAILED, say_problems
-from beforehand.cli.options import OutputOption, PlanArgument, SceneOption, WorkspaceOption, settings_from
+from beforehand.cli.options import (
+    DbOption,
+    HomeOption,
+    OutputOption,
+    PlanArgument,
+    PositionOption,
+    SceneOption,
+    ToolOption,
+    WorkspaceOption,
+    settings_from,
+)
 from beforehand.cli.screen import Output, console, line, print_json, print_table, tell
 
 
-def check(plan: PlanArgument, scene: SceneOption = None, output: OutputOption = Output.TABLE) -> int:
-    """Is this plan valid? Every problem at once."""
+def check(
+    plan: PlanArgument,
+    scene: SceneOption = None,
+    position: PositionOption = None,
+    tool: ToolOption = None,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Is this plan, or this list of a cell's steps, valid? Every problem at once."""
     from beforehand.app.documents import read_file
     from beforehand.app.scratch import check_plan
     from beforehand.cli.work import work
 
     document = read_file(plan)
-    found, problems = work(check_plan(settings_from(), document, scene))
-    shown = [problem.wire() for problem in problems]
+    found = work(check_plan(settings_from(home=home, db=db), document, scene, _start(position, tool)))
+    shown = [problem.wire() for problem in found.problems]
     if output is Output.JSON:
-        print_json({"valid": not shown, "steps": len(found.steps), "problems": shown})
+        told: dict[str, Any] = {"valid": not shown, "steps": len(found.plan.steps), "problems": shown}
+        print_json(told if found.end is None else told | {"end": found.end})
     elif not shown:
-        tell(f"The plan is valid: {count(len(found.steps), 'step')}.")
+        tell(f"The plan is valid: {count(len(found.plan.steps), 'step')}.{_ends(found.end)}")
     if shown:
         say_problems(shown, head=f"The plan has {count(len(shown), 'problem')}:")
         return FAILED
     return DONE
 
 
+def _start(position: str | None, tool: str | None) -> dict[str, str]:
+    given = {"current_position": position, "current_tool": tool}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _ends(end: dict[str, Any] | None) -> str:
+    if not end or "current_position" not in end:
+        return ""
+    held = "no tool" if end["current_tool"] == "none" else end["current_tool"]
+    return f" The robot ends at {end['current_position']} with {held}."
+
+
 def preview(
     plan: PlanArgument,
     scene: SceneOption = None,
+    position: PositionOption = None,
+    tool: ToolOption = None,
     workspace: WorkspaceOption = None,
     output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
 ) -> int:
-    """Simulate a plan: what it would do, in which order, how long it takes, and the diff of every write."""
+    """Simulate a plan: what it would do, in which order, how long it takes, and the diff of every write.
+
+    For a cell also the moves, the tool changes, where the robot ends and, on a terminal, the way on the map.
+    """
     from beforehand.app.documents import read_file
     from beforehand.app.scratch import preview_document
     from beforehand.cli.work import work
 
     document = read_file(plan)
-    shown = work(preview_document(settings_from(workspace=workspace), document, scene))
+    settings = settings_from(workspace=workspace, home=home, db=db)
+    shown, cell = work(preview_document(settings, document, scene, _start(position, tool)))
     if output is Output.JSON:
         print_json(shown)
     else:
         _show(shown)
+        if cell is not None and cell.get("kind") == "cell" and sys.stdout.isatty():
+            _draw(cell, shown)
     if shown["problems"]:
         say_problems(shown["problems"], head=f"It would not work out: {count(len(shown['problems']), 'problem')}.")
         return FAILED
     return DONE
 
 
+def _draw(document: dict[str, Any], shown: dict[str, Any]) -> None:
+    """The way on the cell's map, from where the robot stands to where it ends."""
+    from beforehand.cell.ascii_map import ascii_map
+    from beforehand.cell.scene import read_cell
+
+    moves = [row for row in shown["timeline"] if row.get("action") == "move"]
+    path = [*(row["from"] for row in moves[:1]), *(row["position"] for row in moves)]
+    tell("", ascii_map(read_cell(document), path, robot=shown["end"].get("current_position")))
+
+
 def _show(shown: dict[str, Any]) -> None:
     rows = [
-        (f"{row['startS']:.1f}", f"{row['endS']:.1f}", row["stepId"], line(row.get("says", "")), _asks(row))
+        (
+            f"{row['startS']:.1f}",
+            f"{row['endS']:.1f}",
+            row["stepId"],
+            line(row.get("says") or row.get("name", "")),
+            _asks(row),
+        )
         for row in shown["timeline"]
     ]
     print_table(("from s", "to s", "step", "what it would do", ""), rows, nothing="The plan has no steps.")
@@ -60,7 +118,7 @@ def _show(shown: dict[str, Any]) -> None:
 
         for diff in shown["diffs"]:
             console().print(diff_text(f"# {diff['stepId']}\n{diff['diff']}"))
-    tell(f"It would take about {shown['durationS']:.1f} s, {_extent(shown)}.")
+    tell(f"It would take about {shown['durationS']:.1f} s, {_extent(shown)}.{_ends(shown.get('end'))}")
 
 
 def _asks(row: dict[str, Any]) -> str:
