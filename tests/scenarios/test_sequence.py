@@ -293,6 +293,13 @@ def test_sequence_error_scenarios_all_at_once_unknown_names_first() -> None:
     assert found[3].nearest == ("Pos_1", "Pos_2", "Pos_3")
 
 
+def test_sequence_everything_wrong_with_one_goal_is_told() -> None:
+    found = problems(scene("weld_star"), weld("Pos_4"))
+    assert [(one.code, one.fixable_by) for one in found] == [("cell.unsupported", "user"), ("cell.no_path", "graph")]
+    found = problems(_three_routines(), {"action": "routine", "routine": "seek", "position": "Q"}, position="A")
+    assert [one.code for one in found] == ["cell.unknown_position", "cell.no_stand"]
+
+
 def test_sequence_more_than_ten_names_offer_the_three_nearest() -> None:
     (found,) = problems(scene("weld_star"), go("Pos_11"))
     assert len(found.nearest) == 3

@@ -53,6 +53,10 @@ class Sequence:
     def high_level_steps(self) -> int:
         return len(self.goals)
 
+    @property
+    def concrete_steps(self) -> int:
+        return len(self.acts)
+
     def wire(self) -> list[dict[str, Any]]:
         """The atomic list exactly as the spec's Output section."""
         return [act.wire(number) for number, act in enumerate(self.acts, 1)]
@@ -74,7 +78,7 @@ def build(
         kept = (len(walk.problems), walk.position, walk.tool)
         walk.do(task)
         served += [task.number] * (len(walk.steps) - len(served))
-        if len(walk.problems) > kept[0]:
+        if len(walk.problems) > kept[0] or task.action == "probe":
             walk.position, walk.tool = kept[1], kept[2]
     problems += walk.problems
     if problems:

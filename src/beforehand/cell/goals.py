@@ -17,7 +17,8 @@ from beforehand.model.reason import Problem, name_list, nearest_names
 class Task:
     number: int
     """Of the goal it serves, from 1."""
-    action: Literal["move", "routine", "attach", "release"]
+    action: Literal["move", "routine", "attach", "release", "probe"]
+    """`probe` stands for a goal that is already refused, to find what else is wrong with it."""
     says: str
     position: str = ""
     routine: str = ""
@@ -27,7 +28,7 @@ class Task:
 
 
 def resolve(lookup: Lookup, goals: Sequence[Goal | None]) -> tuple[list[Task], list[Problem]]:
-    """Tasks for the goals whose names stand, in order, and the problems of the others."""
+    """Tasks in order, probes for goals that cannot stand, and the problems of those."""
     tasks: list[Task] = []
     problems: list[Problem] = []
     for number, goal in enumerate(goals, 1):
@@ -67,22 +68,25 @@ class _Reading:
 
     def _routine(self) -> Task | None:
         name, place = self.goal.routine, self.goal.position
+        count = len(self.problems)
         known_place = place is None or self._known("position", place, self.lookup.positions)
         if self.goal.tool is not None:
             self._known("tool", self.goal.tool, self.lookup.tools)
         if name is None:
             self._missing("routine", self.lookup.routines)
-            return None
-        if not self._known("routine", name, self.lookup.routines) or not known_place:
-            return None
-        routine = self.lookup.routines[name]
-        place = self._where(name, place)
-        needed = routine.tool_needed
-        fits = self._tool_fits(name, needed)
-        if place is None or not fits:
-            return None
-        says = f"{titled(name)} at {place}"
-        return Task(self.number, "routine", says, place, name, needed, self.lookup.support(name, place))
+        if name is None or not self._known("routine", name, self.lookup.routines):
+            return self._probe(place if known_place else None, None)
+        needed = self.lookup.routines[name].tool_needed
+        where = self._where(name, place) if known_place else None
+        self._tool_fits(name, needed)
+        if where is None or len(self.problems) > count:
+            return self._probe(place if known_place else None, needed)
+        says = f"{titled(name)} at {where}"
+        return Task(self.number, "routine", says, where, name, needed, self.lookup.support(name, where))
+
+    def _probe(self, place: str | None, tool: str | None) -> Task | None:
+        """What of a goal that cannot stand is still worth trying: is its tool to be had, can its place be reached."""
+        return Task(self.number, "probe", "", place or "", tool=tool) if place or tool else None
 
     def _tool_fits(self, name: str, needed: str | None) -> bool:
         if needed is not None and needed not in self.lookup.tools:

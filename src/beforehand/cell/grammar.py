@@ -111,7 +111,7 @@ class _Sentence:
     def _harmless(self, token: Token) -> bool:
         """`that` in "after that", and the like: hard words inside a phrase that is known as a whole."""
         at = next(at for at, other in enumerate(self.tokens) if other is token)
-        for phrase in (*THEN, *LAST, *SMALL_TALK):
+        for phrase in (*THEN, *LAST, *SMALL_TALK, *self.grammar.lexicon.verbs):
             for start in range(max(0, at - len(phrase) + 1), at + 1):
                 inside = tuple(other.word for other in self.tokens[start : start + len(phrase)])
                 if inside == phrase and start <= at:

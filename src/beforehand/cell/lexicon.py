@@ -56,6 +56,7 @@ VERBS: dict[str, str] = {
     "release": "release;put back;put away;return;detach;unmount;take off;remove;give back;bring back;tool release;"
     "release tool;hand back;put down",
     "put": "put",
+    "put it back": "put it back;put it away;put it down",
     "run": "run;do;execute;perform;carry out;start",
 }
 NOUNS = ("pos", "spot", "place", "point", "location", "station")

@@ -44,6 +44,8 @@ class Reader:
             return self._attach(after_verb)
         if verb in ("release", "put"):
             return self._release(at, after_verb, verb)
+        if verb == "put it back":
+            return after_verb, [Goal(action="release_tool")], "Release the tool"
         if verb == "run":
             return self._routine(at, self._skip(after_verb, (*ARTICLES, "routine")), before)
         if self.words[at] == "home" and joined_by in ("start", "then", "last"):

@@ -48,13 +48,21 @@ class Repair:
 
 def repair(scene: CellScene, steps: Any, state: CellState, *, topology: Topology | None = None) -> Repair:
     """A step list that the cell allows and that still does what the given one does, or the reasons why not."""
-    lines, _ = read_lines(steps, scene.name)
+    lines, found = read_lines(steps, scene.name)
     lookup = Lookup(scene, topology)
     start = state.current_position if state.current_position in lookup.positions else None
     mending = _Mending(lookup, Walk(lookup, start, state.current_tool))
+    mending.problems += [problem for problem in found if not _mendable(problem)]
     for line in lines:
         mending.take(line)
     return mending.result(state)
+
+
+def _mendable(problem: Problem) -> bool:
+    """Ids, chains and metadata are simply written anew; a step that cannot be read at all is not guessed at."""
+    if problem.code in ("cell.bad_id", "cell.not_chained", "cell.metadata", "cell.unknown_key"):
+        return True
+    return problem.path.rsplit(".", 1)[-1] in ("name", "stabilize", "action_after", "verify")
 
 
 def repair_plan(

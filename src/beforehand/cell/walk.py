@@ -65,8 +65,16 @@ class Walk:
             self._attach(task)
         elif task.action == "release":
             self._release(task)
+        elif task.action == "probe":
+            self._probe(task)
         else:
             self._routine(task)
+
+    def _probe(self, task: Task) -> None:
+        if task.tool in self.lookup.tools:
+            self.hold(str(task.tool))
+        if task.position:
+            self.go_to(task.position)
 
     def _move(self, task: Task) -> None:
         if self.position == task.position:

@@ -64,6 +64,21 @@ def test_what_cannot_be_mended_is_said(star: CellScene, plan: list[dict[str, Any
     assert proposal.says.startswith("This cannot be repaired:")
 
 
+def test_a_step_that_cannot_be_read_is_not_quietly_left_out(star: CellScene, plan: list[dict[str, Any]]) -> None:
+    plan[6]["args"] = None
+    assert repair(star, plan, HOME).problems
+    assert repair(star, [{"id": 1, "action": "fly", "target": "Home"}], HOME).problems
+    assert repair(star, 7, HOME).problems
+
+
+def test_ids_and_chains_are_written_anew(star: CellScene, plan: list[dict[str, Any]]) -> None:
+    for step in plan:
+        step["dependsOn"] = []
+    mended, proposal = repair_plan(star, plan, HOME)
+    assert not proposal.problems
+    assert verify(star, mended, HOME).ok
+
+
 def test_other_tools_stay_where_they_were(star: CellScene, plan: list[dict[str, Any]]) -> None:
     plan.insert(3, {"id": "pause", "tool": "wait", "args": {"seconds": 1}, "dependsOn": ["step_3"]})
     plan[4]["dependsOn"] = ["pause"]
