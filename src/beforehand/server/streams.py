@@ -1,7 +1,7 @@
 """Server-sent events: bytes encoded once, sent to whoever follows, each at their own pace.
 
-A client that does not take what it is sent within the audience's patience is cut off; it resumes by the last id it saw. Streams
-end by themselves when the feed closes, so that the server can stop.
+A client that does not take what it is sent within the audience's patience is cut off; it resumes by the last id it
+saw. Streams end by themselves when the feed closes, so that the server can stop.
 """
 
 import asyncio

@@ -1,0 +1,154 @@
+"""A real server on a free port, in the test's own event loop, with the house behind it at hand."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from beforehand.app.crafts import register_crafts
+from beforehand.app.house import House, open_house
+from beforehand.app.settings import load_settings
+from beforehand.server.app import create_app
+from beforehand.server.listening import Listener, bind, url_of
+
+PATIENCE_S = 30
+
+
+@dataclass
+class Server:
+    url: str
+    house: House
+    app: FastAPI
+    http: httpx2.AsyncClient
+    workspace: Path
+
+    @staticmethod
+    def step(name: str, tool: str = "wait", args: dict[str, Any] | None = None, **fields: Any) -> dict[str, Any]:
+        """A step that does nothing for no time, unless told otherwise."""
+        given = {"seconds": 0} if args is None and tool == "wait" else args or {}
+        return {"id": name, "tool": tool, "args": given, **fields}
+
+    @staticmethod
+    def problem(answer: httpx2.Response, status: int) -> Any:
+        """What a refusal says, its shape checked."""
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        told = answer.json()
+        assert {"type", "title", "status", "detail", "code"} <= told.keys()
+        assert told["status"] == status
+        assert told["detail"].endswith((".", "?", "!"))
+        assert "Traceback" not in answer.text
+        return told
+
+    @staticmethod
+    async def until(holds: Callable[[], bool]) -> None:
+        """Wait for something that makes no event of its own."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not holds():
+                await asyncio.sleep(0.01)
+
+    async def call(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
+        """One call, its status checked; the answer's JSON."""
+        shown = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = await self.http.request(method, path, json=body, headers=shown)
+        assert answer.status_code == status, answer.text
+        return answer.json() if answer.content else None
+
+    async def refused(self, method: str, path: str, body: Any = None, *, status: int, **headers: str) -> Any:
+        """A call that must be refused, in the one shape of a refusal."""
+        shown = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.problem(await self.http.request(method, path, json=body, headers=shown), status)
+
+    async def plan(self, *steps: dict[str, Any], **fields: Any) -> Any:
+        return await self.call("POST", "/plans", {"plan": {"steps": list(steps), **fields}}, status=201)
+
+    async def start(self, *steps: dict[str, Any], **fields: Any) -> Any:
+        plan = await self.plan(*steps, **fields)
+        return await self.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+
+    async def ended(self, run_id: str) -> Any:
+        """The run once it has ended."""
+        async for event in self.events(run=run_id):
+            if event["kind"] == "runFinished":
+                return await self.call("GET", f"/runs/{run_id}")
+        raise AssertionError("The stream ended before the run did.")
+
+    async def asked(self, **about: Any) -> Any:
+        """The first open decision of a run or plan, once there is one."""
+        async for event in self.events(kinds="decisionOpened"):
+            data = event["data"]
+            if all(data["about"].get(name) == value for name, value in about.items()):
+                return data
+        raise AssertionError("The stream ended before anything was asked.")
+
+    async def events(self, last: int | None = None, **query: Any) -> AsyncIterator[Any]:
+        """The `data` of each server-sent event; checks that its id is its number."""
+        headers = {} if last is None else {"Last-Event-ID": str(last)}
+        async with (
+            asyncio.timeout(PATIENCE_S),
+            self.http.stream("GET", "/events", params=query, headers=headers) as answer,
+        ):
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            number = None
+            async for line in answer.aiter_lines():
+                if line.startswith("id: "):
+                    number = int(line[4:])
+                elif line.startswith("data: "):
+                    event = json.loads(line[6:])
+                    assert event["seq"] == number
+                    yield event
+
+    async def take(self, count: int, **query: Any) -> list[Any]:
+        """The first `count` events of a stream."""
+        found: list[Any] = []
+        async with aclosing(self.events(**query)) as events:
+            async for event in events:
+                found.append(event)
+                if len(found) == count:
+                    break
+        return found
+
+
+@asynccontextmanager
+async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> AsyncIterator[Server]:
+    workspace = folder / "workspace"
+    workspace.mkdir(exist_ok=True)
+    settings = load_settings({"home": str(folder / "home"), "workspace": str(workspace), **flags}, {}, folder / "none")
+    async with open_house(settings) as house:
+        register_crafts(house)
+        app = create_app(house, host=host)
+        began = asyncio.Event()
+
+        async def started() -> None:
+            began.set()
+
+        bound = bind("127.0.0.1", 0)
+        listener = Listener(app, started=started, stopping=house.feed.close)
+        running = asyncio.create_task(listener.serve(sockets=[bound]))
+        await began.wait()
+        url = url_of(bound)
+        try:
+            async with httpx2.AsyncClient(base_url=f"{url}/api/v1", trust_env=False, timeout=PATIENCE_S) as http:
+                yield Server(url, house, app, http, workspace)
+        finally:
+            listener.should_exit = True
+            await running
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[Server]:
+    async with serving(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+def serve_with(tmp_path: Path) -> Callable[..., Any]:
+    return lambda **flags: serving(tmp_path, **flags)
