@@ -68,7 +68,7 @@ class PlanScenario:
         started = Event("runStarted", about, head, self.now, correlation_id="c1", owner=f"run:{self.run_id}")
         (started,) = await self.store.append([started])
         self.run.apply(started)
-        self._drive().put(Begin(self.now))
+        self._put_on_driver().put(Begin(self.now))
         await self.clock.settle()
         return self
 
@@ -91,8 +91,8 @@ class PlanScenario:
 
     async def tell(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
         """A person's word to the run, such as `tell(RetryAsked, "a")`; a run that had ended gets a driver again."""
-        given = make(self.now, *args, **more)
-        asked = asyncio.ensure_future(self._drive().ask(given))
+        driver = self._driver if self._driver is not None and not self._is_over() else None
+        asked = asyncio.ensure_future((driver or self._put_on_driver()).ask(make(self.now, *args, **more)))
         await self.clock.settle()
         return await asked
 
@@ -117,15 +117,20 @@ class PlanScenario:
     async def take_up(self) -> "PlanScenario":
         """A new process begins from the log alone."""
         self.run = self.replayed()
-        self._drive().put(TakeUp(self.now))
+        self._put_on_driver().put(TakeUp(self.now))
         await self.clock.settle()
         return self
 
-    def _drive(self) -> RunDriver:
-        if self._driver is None or self._is_over():
-            self._driver = RunDriver(self.run, self.around)
-            self._work = asyncio.ensure_future(self._driver.drive())
-        return self._driver
+    def _put_on_driver(self) -> RunDriver:
+        """A driver for the run; it begins to work only after its first input has come in."""
+        driver = self._driver = RunDriver(self.run, self.around)
+
+        async def work() -> None:
+            await asyncio.sleep(0)
+            await driver.drive()
+
+        self._work = asyncio.ensure_future(work())
+        return driver
 
     def _is_over(self) -> bool:
         return self._work is None or self._work.done()

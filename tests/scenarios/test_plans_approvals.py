@@ -1,0 +1,216 @@
+"""Plans, contracts §5: approvals, questions, and calls that destroy something."""
+
+from typing import Any
+
+from beforehand.engine.inputs import Answered, RerunAsked, RetryAsked, SkipAsked
+from beforehand.model.plan import RunStatus
+from beforehand.ports.tool import Judgement
+from beforehand.testing import PlanScenario, ScriptedTool, echoes, fails, gives, hangs, takes
+
+
+def step(id: str, tool: str = "echo", *, after: list[str] | None = None, **more: Any) -> dict[str, Any]:
+    return {"id": id, "tool": tool, "dependsOn": after or [], **more}
+
+
+def scenario(*more: ScriptedTool) -> PlanScenario:
+    return PlanScenario(
+        ScriptedTool("echo", echoes()),
+        ScriptedTool("slow", takes(10, "slow")),
+        ScriptedTool("delete", gives("gone"), effect="idempotent", destructive="always"),
+        ScriptedTool("ask_person", asks_person=True),
+        *more,
+    )
+
+
+async def test_a_step_that_needs_approval_waits_alone_and_others_go_on() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True, args={"value": 7}), step("b", "slow")]})
+    assert run.run.status is RunStatus.RUNNING, "b runs"
+    assert await run.play() is RunStatus.WAITING
+    assert run.statuses == {"a": "ready", "b": "completed"}
+    decision = run.decision("a")
+    assert (decision.kind, decision.verbs) == ("approval", ("approve", "deny"))
+    assert decision.evidence == {"tool": "echo", "args": {"value": 7}}
+    assert not run.tools["echo"].calls
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.value("a") == 7
+
+
+async def test_denied_is_skipped_with_its_dependents_blocked() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("b", after=["a"]), step("c")]})
+    await run.answer("deny", note="Not today.")
+    assert await run.play() is RunStatus.FAILED
+    assert run.statuses == {"a": "skipped", "b": "blocked", "c": "completed"}
+    assert run.step("b").reason is not None
+    assert run.step("b").reason["says"] == "It needs a, which was denied."
+    assert run.events("stepUpdated", "a")[-1].data["reason"]["says"] == "Approval was denied. Not today."
+
+
+async def test_denied_with_nobody_behind_it_leaves_the_run_completed() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("c")]})
+    await run.answer("deny")
+    assert await run.play() is RunStatus.COMPLETED
+
+
+async def test_a_denied_step_can_be_retried_and_is_asked_about_again() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("b", after=["a"])]})
+    await run.answer("deny")
+    await run.play()
+    await run.tell(RetryAsked, "a")
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+
+
+async def test_destructive_calls_need_approval_whether_the_plan_says_so_or_not() -> None:
+    run = await scenario().begin({"steps": [step("a", "delete", requiresApproval=False)]})
+    assert run.decision().kind == "approval"
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+
+
+async def test_a_call_that_is_judged_harmless_needs_nobody() -> None:
+    write = ScriptedTool("write", effect="idempotent", destructive="judged", judgements=(Judgement(False),))
+    run = await scenario(write).begin({"steps": [step("a", "write")]})
+    assert await run.play() is RunStatus.COMPLETED
+    assert len(write.judged) == 1
+
+
+async def test_what_the_judgement_found_is_evidence() -> None:
+    shows = Judgement(True, "It overwrites x.", {"diff": "-a\n+b"})
+    write = ScriptedTool("write", effect="idempotent", destructive="judged", judgements=(shows,))
+    run = await scenario(write).begin({"steps": [step("a", "write", args={"path": "x"})]})
+    assert run.decision().evidence == {
+        "tool": "write",
+        "args": {"path": "x"},
+        "diff": "-a\n+b",
+        "says": "It overwrites x.",
+    }
+
+
+async def test_destructive_is_judged_once_at_first_start_not_after_a_crash_or_a_retry() -> None:
+    write = ScriptedTool(
+        "write",
+        hangs(),
+        fails("Busy.", transient=True),
+        gives(),
+        effect="idempotent",
+        destructive="judged",
+        judgements=(Judgement(False), Judgement(True)),
+    )
+    run = await scenario(write).begin({"steps": [step("a", "write", args={"path": "new"})]})
+    await run.crash()
+    await run.take_up()
+    assert await run.play() is RunStatus.COMPLETED
+    assert len(write.judged) == 1
+    assert [key for key, _ in write.calls] == ["r1/a/1", "r1/a/1", "r1/a/2"]
+
+
+async def test_a_tool_that_cannot_judge_leaves_it_to_a_person() -> None:
+    class Broken(ScriptedTool):
+        async def judge(self, args: Any, context: Any) -> Judgement:
+            raise OSError("no disk")
+
+    run = await scenario(Broken("write", effect="idempotent", destructive="judged")).begin(
+        {"steps": [step("a", "write")]}
+    )
+    assert run.decision().evidence["says"] == "What it would do could not be found out: OSError: no disk"
+
+
+async def test_an_approval_covers_the_arguments_after_references_and_is_asked_again_when_they_change() -> None:
+    counts = ScriptedTool("count", gives(1), gives(2))
+    act = ScriptedTool("act", fails("Jammed."), gives("done"))
+    run = await scenario(counts, act).begin(
+        {"steps": [step("n", "count"), step("a", "act", args={"n": "$n"}, requiresApproval=True)]}
+    )
+    first = run.decision()
+    assert first.evidence["args"] == {"n": 1}
+    await run.answer("approve")
+    assert await run.play() is RunStatus.FAILED
+    await run.tell(RerunAsked, "n")
+    second = run.decision()
+    assert second.evidence["args"] == {"n": 2}
+    assert second.covers != first.covers
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+    assert [args for _, args in act.calls] == [{"n": 1}, {"n": 2}]
+
+
+async def test_a_retry_with_the_same_arguments_is_not_asked_about_again_and_other_arguments_are() -> None:
+    act = ScriptedTool("act", fails("Jammed."), fails("Jammed."), gives("done"))
+    run = await scenario(act).begin({"steps": [step("a", "act", args={"n": 1}, requiresApproval=True)]})
+    await run.answer("approve")
+    await run.play()
+    await run.tell(RetryAsked, "a")
+    assert await run.play() is RunStatus.FAILED
+    assert len(act.calls) == 2, "the same call was approved"
+    await run.tell(RetryAsked, "a", args={"n": 2})
+    assert run.decision().evidence["args"] == {"n": 2}
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+
+
+async def test_running_again_what_had_completed_needs_a_new_approval() -> None:
+    run = await scenario().begin({"steps": [step("a", "delete")]})
+    await run.answer("approve")
+    await run.play()
+    await run.tell(RerunAsked, "a")
+    assert run.decision().kind == "approval"
+    assert len(run.tools["delete"].calls) == 1
+
+
+async def test_an_approval_that_is_open_survives_a_crash_and_is_asked_only_once() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True)]})
+    asked = run.decision()
+    await run.crash()
+    await run.take_up()
+    assert run.decision() == asked
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+    assert len(run.events("decisionOpened")) == 1
+
+
+async def test_each_item_of_a_for_each_is_approved_by_itself() -> None:
+    run = await scenario().begin(
+        {"steps": [step("a", "delete", forEach=[1, 2], args={"n": "$item"}), step("b", after=["a"])]}
+    )
+    await run.answer("approve", step="a[0]")
+    await run.answer("deny", step="a[1]")
+    assert await run.play() is RunStatus.FAILED
+    assert run.statuses == {"a": "skipped", "b": "blocked", "a[0]": "completed", "a[1]": "skipped"}
+
+
+async def test_a_question_waits_for_a_persons_answer_which_is_its_value() -> None:
+    run = await scenario().begin(
+        {"steps": [step("q", "ask_person", args={"question": "How many?"}), step("b", args={"value": "$q"})]}
+    )
+    assert run.run.status is RunStatus.WAITING
+    assert (run.decision().kind, run.decision().title) == ("question", "How many?")
+    await run.answer("answer", 12)
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.value("b") == 12
+    assert not run.tools["ask_person"].calls
+
+
+async def test_a_question_can_be_skipped() -> None:
+    run = await scenario().begin({"steps": [step("q", "ask_person"), step("b", args={"value": "$q"})]})
+    await run.answer("skip")
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.statuses == {"q": "skipped", "b": "completed"}
+
+
+async def test_skipping_a_step_withdraws_its_open_approval() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("b", after=["a"])]})
+    asked = run.decision()
+    await run.tell(SkipAsked, "a")
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.events("decisionWithdrawn")[0].data["id"] == asked.id
+
+
+async def test_an_answer_to_what_is_not_open_is_refused_and_changes_nothing() -> None:
+    run = await scenario().begin({"steps": [step("a", requiresApproval=True)]})
+    asked = run.decision()
+    for verb in ("approve", "approve", "deny"):
+        verdict = await run.tell(Answered, asked.id, verb)
+    assert [reason.code for reason in verdict.reasons] == ["decision.not_open"]
+    assert not verdict.events
+    assert run.status("a") == "completed"
