@@ -217,7 +217,8 @@ class _Sentence:
             parts.append(f"{_quoted(hard)} can change or leave open what is meant, so nothing was planned.")
         unknown = [word for word in words if word not in hard]
         if unknown:
-            parts.append(f"{_quoted(unknown)} was not understood, so nothing was planned.")
+            verb = "was" if len(set(unknown)) == 1 else "were"
+            parts.append(f"{_quoted(unknown)} {verb} not understood, so nothing was planned.")
         parts += dict.fromkeys(self.reasons)
         if not parts:
             parts.append("The text names nothing to do.")

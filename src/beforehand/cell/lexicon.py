@@ -31,7 +31,7 @@ HARD = frozenset(
         because only skip avoid ignore omit stop cancel abort undo wait pause maybe perhaps possibly probably should
         might may what where why how who which whose is are was were does did again twice thrice times half slowly
         quickly carefully unlike rather than any some few several most least between near opposite other others rest
-        remaining each it its them there that this those these"""
+        remaining it its them there that this those these"""
     )
 )
 """Words that turn, bend or leave open what is meant: their presence alone is a reason to ask again."""
@@ -42,14 +42,17 @@ SMALL_TALK = _phrases(
     we need to;let's;let us;could you please;can you please;would you please;would you kindly;go ahead and;to begin
     to start with;to begin with;start by;begin by"""
 )
-THEN = _phrases("then;and then;afterwards;and afterwards;after that;and after that;next;and next;subsequently")
+THEN = _phrases(
+    "then;and then;afterwards;and afterwards;after that;and after that;next;and next;subsequently;as well as;plus"
+)
 LAST = _phrases("finally;and finally;lastly;and lastly;at the end;in the end;last of all;then finally")
 
 VERBS: dict[str, str] = {
     "move": "go to;go;move to;move;drive to;drive;head to;travel to;go back to;return to;come back to;come to;"
-    "proceed to",
+    "proceed to;move the robot to;drive the robot to;send the robot to;bring the robot to",
     "visit": "visit",
     "home": "go home;go back home;return home;come home;come back home;head home;drive home;move home;return to home;"
+    "send the robot home;bring the robot home;drive the robot home;"
     "go to home;go to the home position;move to home;go to home position",
     "attach": "attach;pick up;grab;take;fetch;get;mount;equip;switch to;change to;swap to;change tool to;put on;"
     "change the tool to;switch tool to;switch the tool to;attach tool;tool attach;pick",
@@ -65,7 +68,9 @@ PLURALS |= {"locations": "location", "stations": "station"}
 ARTICLES = ("the", "a", "an", "my", "our")
 PREPOSITIONS = ("at", "in", "on", "to", "of", "from")
 GLUE = frozenset((*ARTICLES, *PREPOSITIONS)) | frozenset(
-    _words("and both all every everywhere through up back away down off tool tools routine routines with using number")
+    _words(
+        "and both all every each everywhere through up back away down off tool tools routine routines with using number"
+    )
 )
 
 _WORD = re.compile(r"\d+(?:\.\d+)+|\d+(?:st|nd|rd|th)\b|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|_")

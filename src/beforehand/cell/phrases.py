@@ -164,7 +164,7 @@ class Reader:
         at = self._skip(at, ("at", "in", "on"))
         if at < len(self.words) and self.words[at] == "everywhere":
             return at + 1
-        if at + 1 < len(self.words) and self.words[at] in ("all", "every"):
+        if at + 1 < len(self.words) and self.words[at] in ("all", "every", "each"):
             noun = self._skip(at + 1, ("the",))
             if noun < len(self.words) and self.words[noun] in NOUNS:
                 beyond = self.words[noun + 1] if noun + 1 < len(self.words) else ""
@@ -262,12 +262,18 @@ class Reader:
         return self._ordinal(at, word, routine)
 
     def _ordinal(self, at: int, word: str, routine: str | None) -> tuple[int, str, int | None, Phrase]:
-        number = int(word[1:]) if word.startswith("#") and is_number(word[1:]) else None
-        number = ORDINALS.index(word) if word in ORDINALS else number
-        following = self.words[at + 1] if at + 1 < len(self.words) else ""
-        if number is None or (following not in NOUNS and self.tokens[at + 1 : at + 2] != [Token("one", "1")]):
+        number = _ordinal_number(word)
+        beyond = at + 1
+        while number is not None and beyond < len(self.words) and self._goes_on_counting(beyond):
+            beyond += 1
+        noun = self.words[beyond] if beyond < len(self.words) else ""
+        if number is None or (noun not in NOUNS and self.tokens[beyond : beyond + 1] != [Token("one", "1")]):
             raise Mishap(min(at, len(self.words) - 1))
-        return at + 2, self._numbered(at, number, routine, ("pos",)), number, ("pos",)
+        return at + 2 if beyond == at + 1 else at + 1, self._numbered(at, number, routine, ("pos",)), number, ("pos",)
+
+    def _goes_on_counting(self, at: int) -> bool:
+        """`, second and third` between an ordinal and the noun they share."""
+        return self.words[at] in (",", "and", "&", "the") or _ordinal_number(self.words[at]) is not None
 
     def _numbered(self, at: int, number: int, routine: str | None, family: Phrase) -> str:
         """The position meant by a number: of the same family, else the only one where the routine runs."""
@@ -284,3 +290,9 @@ class Reader:
         if not candidates:
             raise Mishap(at, f"There is no position {number} in this cell.")
         raise Mishap(at, f"Position {number} can be {name_list(sorted(candidates))}: use the full name.")
+
+
+def _ordinal_number(word: str) -> int | None:
+    if word in ORDINALS:
+        return ORDINALS.index(word)
+    return int(word[1:]) if word.startswith("#") and is_number(word[1:]) else None
