@@ -7,7 +7,7 @@ requests can be given as an intent: `{steps: [{action: transport, from, to}, {ac
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,13 @@ _ERRANDS = {
     "park": "park",
     "parking": "park",
 }
-_TOKEN = re.compile(r"[\w-]+|[,;.!?]")
+_TO = ("to", "into", "onto")
+_UNSURE = frozenset(
+    ["or", "not", "no", "if", "unless", "any", "some", "all", "each", "every", "either", "except", "don't", "it", "?"]
+)
+_EXAMPLE = "Say it like: move the pallet from PICK_01 to DROP_01, or: send RB-01 to charge."
+ACTIONS = ("transport", "park", "charge")
+_TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
 _NAME = re.compile(r"[\W_]+")
 
 
@@ -93,29 +99,33 @@ def request_steps(scene: FleetScene, reading: Reading) -> list[dict[str, Any]]:
 
 def _read_text(scene: FleetScene, text: str) -> Reading:
     if len(text) > LONGEST_TEXT:
-        return Reading(refused=True, says=f"The text is longer than {LONGEST_TEXT} characters.")
+        return Reading(refused=True, says=f"The text is longer than {LONGEST_TEXT} characters.", try_next=_EXAMPLE)
     names = _Names(scene)
     requests: list[Request] = []
     odd: list[str] = []
-    for clause in _clauses(_TOKEN.findall(text)):
-        request = _Clause(names, clause).read()
-        if isinstance(request, Request):
+    strangers: list[Problem] = []
+    for words in _clauses(_TOKEN.findall(text)):
+        clause = _Clause(names, words)
+        request = clause.read()
+        strangers += clause.strangers
+        if request is not None:
             requests.append(request)
-        else:
-            odd += request
-    if requests and not odd:
-        return Reading(tuple(requests))
-    lost = (
-        f"{', '.join(map(repr, odd))} was not understood, so nothing was planned." if odd else "Nothing is asked for."
-    )
-    known = "; ".join(request.says for request in requests)
-    return Reading(
-        tuple(requests),
-        refused=True,
-        words=tuple(odd),
-        says=f"{lost} Understood: {known}." if known else lost,
-        try_next="Say it like: move the pallet from PICK_01 to DROP_01, or: send RB-01 to charge.",
-    )
+        elif not clause.strangers:
+            odd += clause.left()
+    if strangers and not odd:
+        raise _invalid(strangers)
+    if not odd and (problems := [problem for request in requests for problem in _misfits(scene, request, "")]):
+        raise _invalid(problems)
+    return Reading(tuple(requests)) if requests and not odd else _refused(requests, odd)
+
+
+def _refused(requests: list[Request], odd: list[str]) -> Reading:
+    says = "Nothing is asked for."
+    if odd:
+        says = f"{', '.join(map(repr, dict.fromkeys(odd)))} was not understood, so nothing was planned."
+    if requests:
+        says += f" Understood: {'; '.join(request.says for request in requests)}."
+    return Reading(tuple(requests), refused=True, words=tuple(odd), says=says, try_next=_EXAMPLE)
 
 
 def _clauses(tokens: list[str]) -> list[list[str]]:
@@ -129,9 +139,22 @@ def _clauses(tokens: list[str]) -> list[list[str]]:
 
 
 class _Names:
+    """The scene's names as people write them, `pick 1` for PICK_1; two that read alike are nobody's."""
+
     def __init__(self, scene: FleetScene) -> None:
-        self.sites = {_NAME.sub("", site.worksite_id).lower(): site.worksite_id for site in scene.worksites}
-        self.robots = {_NAME.sub("", robot.robot_id).lower(): robot.robot_id for robot in scene.robots}
+        self.scene = scene
+        self.sites = _spoken(site.worksite_id for site in scene.worksites)
+        self.robots = _spoken(robot.robot_id for robot in scene.robots)
+
+
+def _spoken(names: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    for name in names:
+        key = _NAME.sub("", name).lower()
+        twice |= {key} & found.keys()
+        found[key] = name
+    return {key: name for key, name in found.items() if key not in twice}
 
 
 class _Clause:
@@ -139,24 +162,27 @@ class _Clause:
 
     def __init__(self, names: _Names, tokens: list[str]) -> None:
         self.names, self.tokens, self.at = names, tokens, 0
+        self.strangers: list[Problem] = []
 
-    def read(self) -> Request | list[str]:
+    def read(self) -> Request | None:
+        """The request; None where there is a word without use, or a name nobody has (then in `strangers`)."""
         word = self.peek()
+        found: Request | None = None
         if word in _MOVE:
             found = self.transport()
         elif word in _SEND:
             found = self.sending()
         elif word in ("park", "charge", "recharge"):
             self.at += 1
-            robot = self.name(self.names.robots)
+            robot = self.name(self.names.robots, "robot", ())
             found = Request(_ERRANDS[word], robot_id=robot) if robot else None
-        else:
-            found = None
-        return (
-            found
-            if found is not None and self.at == len(self.tokens)
-            else self.tokens[min(self.at, len(self.tokens) - 1) :]
-        )
+        if self.at < len(self.tokens):
+            self.strangers.clear()
+            return None
+        return None if self.strangers else found
+
+    def left(self) -> list[str]:
+        return self.tokens[min(self.at, len(self.tokens) - 1) :]
 
     def peek(self) -> str:
         return self.tokens[self.at].lower() if self.at < len(self.tokens) else ""
@@ -167,12 +193,19 @@ class _Clause:
             return True
         return False
 
-    def name(self, known: Mapping[str, str]) -> str | None:
+    def name(self, known: Mapping[str, str], kind: str, until: tuple[str, ...]) -> str | None:
+        """A known name; else what stands where a name belongs is a stranger, unless it could mean something else."""
         for length in (3, 2, 1):
-            joined = _NAME.sub("", "".join(self.tokens[self.at : self.at + length])).lower()
-            if self.at + length <= len(self.tokens) and joined in known:
+            parts = [_NAME.sub("", token).lower() for token in self.tokens[self.at : self.at + length]]
+            joined = "".join(parts)
+            if len(parts) == length and all(parts) and joined in known:
                 self.at += length
                 return known[joined]
+        end = next((at for at in range(self.at, len(self.tokens)) if self.tokens[at].lower() in until), None)
+        words = self.tokens[self.at : len(self.tokens) if end is None else end]
+        if 0 < len(words) <= 2 and not _UNSURE & {word.lower() for word in words}:
+            self.at += len(words)
+            self.strangers.append(_stranger(kind, " ".join(words), list(known.values()), ""))
         return None
 
     def transport(self) -> Request | None:
@@ -180,23 +213,23 @@ class _Clause:
         self.takes(*_LOAD)
         if not self.takes("from", "at", "on"):
             return None
-        source = self.name(self.names.sites)
-        if source is None or not self.takes("to", "into", "onto"):
+        source = self.name(self.names.sites, "worksite", _TO)
+        if not self.takes(*_TO):
             return None
-        target = self.name(self.names.sites)
-        return Request("transport", source, target) if target else None
+        target = self.name(self.names.sites, "worksite", ())
+        return Request("transport", source, target) if source and target else None
 
     def sending(self) -> Request | None:
         self.at += 1
-        robot = self.name(self.names.robots)
+        robot = self.name(self.names.robots, "robot", ("to", "go", *_ERRANDS))
         self.takes("to", "go")
         self.takes("to")
         kind = _ERRANDS.get(self.peek())
-        if robot is None or kind is None:
+        if kind is None:
             return None
         self.at += 1
         self.takes("place", "station")
-        return Request(kind, robot_id=robot)
+        return Request(kind, robot_id=robot) if robot else None
 
 
 # -- intents ---------------------------------------------------------------------------------------------------------
@@ -205,41 +238,94 @@ class _Clause:
 def _read_intent(scene: FleetScene, intent: Any) -> Reading:
     steps = intent.get("steps") if isinstance(intent, Mapping) else None
     if not isinstance(steps, list) or not steps:
-        raise BadInputError("An intent is an object with a list of `steps`.", code="intent.shape")
+        raise BadInputError(
+            "An intent is an object with a list of `steps`.",
+            code="intent.shape",
+            hint="Such as {steps: [{action: transport, from: PICK_01, to: DROP_01}]}.",
+        )
     problems: list[Problem] = []
     requests = [_read_step(scene, step, f"steps[{place}]", problems) for place, step in enumerate(steps)]
     if problems:
-        raise BadInputError(problems[0].says, code="intent.invalid", problems=problems, nearest=problems[0].nearest)
+        raise _invalid(problems)
     return Reading(tuple(request for request in requests if request is not None))
 
 
 def _read_step(scene: FleetScene, step: Any, path: str, problems: list[Problem]) -> Request | None:
     action = step.get("action") if isinstance(step, Mapping) else None
-    if action not in ("transport", "park", "charge"):
-        says = f"{path}: the action is transport, park or charge, not {action!r}."
-        problems.append(Problem(code="intent.action", about=path, path=path, says=says, fixable_by="user"))
+    if action not in ACTIONS:
+        says = f"{path}: the action is {name_list(ACTIONS)}, not {action!r}."
+        problems.append(_problem("intent.action", path, f"{path}.action", says))
         return None
+    keys = ("action", "from", "to", "priority") if action == "transport" else ("action", "robotId", "robot_id")
+    for key in step:
+        if key not in keys:
+            problems.append(_stranger("key", str(key), [one for one in keys if one != "robot_id"], f"{path}.{key}"))
     if action != "transport":
         robots = [robot.robot_id for robot in scene.robots]
-        return Request(action, robot_id=_known(step, "robotId", robots, path, problems))
+        given = step.get("robotId", step.get("robot_id"))
+        return Request(action, robot_id=_known(given, "robot", robots, f"{path}.robotId", problems))
     sites = [site.worksite_id for site in scene.worksites]
-    source, target = _known(step, "from", sites, path, problems), _known(step, "to", sites, path, problems)
-    return Request(action, source, target, priority=float(step.get("priority") or 0))
+    source = _known(step.get("from"), "worksite", sites, f"{path}.from", problems)
+    target = _known(step.get("to"), "worksite", sites, f"{path}.to", problems)
+    request = Request(action, source, target, priority=_priority(step.get("priority"), path, problems))
+    if source and target:
+        problems += _misfits(scene, request, path)
+    return request
 
 
-def _known(step: Mapping[str, Any], key: str, names: list[str], path: str, problems: list[Problem]) -> str | None:
-    value = step.get(key)
+def _priority(given: Any, path: str, problems: list[Problem]) -> float:
+    if given is None:
+        return 0.0
+    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < 1e9:
+        problems.append(_problem("intent.priority", path, f"{path}.priority", "A priority is a number."))
+        return 0.0
+    return float(given)
+
+
+def _known(value: Any, kind: str, names: list[str], path: str, problems: list[Problem]) -> str | None:
     if value in names:
         return str(value)
-    nearest = nearest_names(str(value), names)
-    says = f"{path}.{key}: {scene_has_no(value)}; nearest: {name_list(nearest)}."
-    problems.append(
-        Problem(
-            code="fleet.unknown_name", about=path, path=f"{path}.{key}", says=says, nearest=nearest, fixable_by="user"
-        )
-    )
+    if value is None:
+        problems.append(_problem("intent.missing", path, path, f"A {kind} is missing."))
+    else:
+        problems.append(_stranger(kind, str(value), names, path))
     return None
 
 
-def scene_has_no(value: Any) -> str:
-    return "a name is missing" if value is None else f"the scene has no {value!r}"
+# -- what is wrong ---------------------------------------------------------------------------------------------------
+
+
+def _misfits(scene: FleetScene, request: Request, path: str) -> list[Problem]:
+    """Requests that name real places and still make no sense."""
+    if request.action != "transport":
+        return []
+    if request.source_id == request.target_id:
+        says = f"A pallet cannot be moved from {request.source_id} to the same place."
+        return [_problem("transport.same", str(request.source_id), path, says)]
+    kinds = {site.worksite_id: site.worksite_type for site in scene.worksites}
+    found = []
+    for site in (str(request.source_id), str(request.target_id)):
+        if kinds[site] in ("charger", "park"):
+            says = f"{site} is a {kinds[site]} place and never holds a pallet."
+            found.append(_problem("transport.no_pallets", site, path, says))
+    return found
+
+
+def _stranger(kind: str, name: str, names: list[str], path: str) -> Problem:
+    nearest = nearest_names(name, names)
+    says = (
+        f"There is no {kind} {name[:80]!r}. {'Valid' if len(names) <= 10 else 'Nearest'} names: {name_list(nearest)}."
+    )
+    return Problem(
+        code=f"fleet.unknown_{kind}", about=name[:80], path=path, says=says, nearest=nearest, fixable_by="user"
+    )
+
+
+def _problem(code: str, about: str, path: str, says: str) -> Problem:
+    return Problem(code=code, about=about, path=path, says=says, fixable_by="user")
+
+
+def _invalid(problems: list[Problem]) -> BadInputError:
+    ordered = sorted(problems, key=lambda problem: ".unknown_" not in problem.code)
+    says = ordered[0].says if len(ordered) == 1 else f"{len(ordered)} problems stand in the way of this plan."
+    return BadInputError(says, code="intent.invalid", problems=ordered, nearest=ordered[0].nearest)
