@@ -6,6 +6,7 @@ The driver is loaded when it is first needed.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -15,7 +16,6 @@ from beforehand.adapters.graph.address import GraphAddress
 from beforehand.adapters.graph.faults import no_driver, unavailable, unknown_scene
 from beforehand.adapters.graph.rows import Row, Rows, digest, rows_of, scene_of
 from beforehand.model.cell import CellScene
-from beforehand.model.errors import UnavailableError
 
 T = TypeVar("T")
 TIMEOUT_S = 5.0
@@ -133,16 +133,10 @@ class BoltGraph:
             session.cancel()
             if not _is_transport(error):
                 raise
-            raise self._fault(error, in_doubt=writing and committing) from error
+            raise unavailable(error, self.address, self._timeout_s, in_doubt=writing and committing) from error
         finally:
             with suppress(Exception):
                 await within(self._timeout_s, session.close())
-
-    def _fault(self, error: BaseException, *, in_doubt: bool) -> UnavailableError:
-        fault = unavailable(error, self.address, self._timeout_s)
-        if in_doubt:
-            fault.says += " It may or may not have kept the scene; push again, which replaces it as a whole."
-        return fault
 
     def _open(self) -> Any:
         if self._driver is None:
@@ -150,6 +144,8 @@ class BoltGraph:
                 from neo4j import AsyncGraphDatabase
             except ImportError:
                 raise no_driver() from None
+            # What it would log as errors comes to the caller as one, in a sentence.
+            logging.getLogger("neo4j").setLevel(logging.CRITICAL)
             address = self.address
             self._driver = AsyncGraphDatabase.driver(
                 address.url,

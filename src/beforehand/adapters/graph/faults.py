@@ -28,32 +28,41 @@ def no_driver() -> UnavailableError:
     )
 
 
-def unavailable(error: BaseException, address: GraphAddress, timeout_s: float) -> UnavailableError:
-    """The sentence for a fault of the driver, the server or the line between them."""
+def unavailable(
+    error: BaseException, address: GraphAddress, timeout_s: float, *, in_doubt: bool = False
+) -> UnavailableError:
+    """A fault of the driver, the server or the line between them; `in_doubt` when a push was about to be kept."""
+    code, says, hint = _explained(error, address, timeout_s)
+    if in_doubt and not getattr(error, "code", None):  # a code is the server's own word that it did not keep it
+        says += " It may or may not have kept the scene; push again, which replaces it as a whole."
+    return UnavailableError(says, code=f"graph.{code}", hint=hint)
+
+
+def _explained(error: BaseException, address: GraphAddress, timeout_s: float) -> tuple[str, str, str]:
     from neo4j import exceptions as said
 
     server = f"The graph server at {address.shown}"
     code = str(getattr(error, "code", None) or "")
+    if code.endswith(".Forbidden"):
+        return ("forbidden", f"{server} does not allow this user to do it.", "Ask whoever looks after the database.")
     if isinstance(error, said.AuthError) or code.startswith("Neo.ClientError.Security"):
-        return _fault(
+        return (
             "refused",
             f"{server} refuses the user name or the password.",
             "Set BEFOREHAND_GRAPH_USER and BEFOREHAND_GRAPH_PASSWORD, or put them into the address.",
         )
     if code.startswith("Neo.ClientError.Database"):
         named = f"no database {address.database!r}" if address.database else "no database to open"
-        return _fault("no_database", f"{server} has {named}.", "Name the database after the host: bolt://host/name.")
+        return ("no_database", f"{server} has {named}.", "Name the database after the host: bolt://host/name.")
     if isinstance(error, said.UnsupportedServerProduct) or "looks like HTTP" in str(error):
-        return _fault("not_bolt", f"What answers at {address.shown} does not speak Bolt.", _LOOK)
+        return ("not_bolt", f"What answers at {address.shown} does not speak Bolt.", _LOOK)
     if isinstance(error, TimeoutError) or "deadline" in str(error):
-        return _fault("slow", f"{server} gave no answer within {timeout_s:g} s.", "Try again when it is less busy.")
+        return ("slow", f"{server} gave no answer within {timeout_s:g} s.", "Try again when it is less busy.")
     if isinstance(error, said.DriverError | OSError):
-        return _fault("gone", f"{server} does not answer, or broke off.", _LOOK)
-    return _fault("failed", f"{server} could not do it ({code or type(error).__name__}).", "Its own log says why.")
+        return ("gone", f"{server} does not answer, or broke off.", _LOOK)
+    if code.startswith("Neo.TransientError"):
+        return ("busy", f"{server} could not do it just now ({code}).", "Try again.")
+    return ("failed", f"{server} could not do it ({code or type(error).__name__}).", "Its own log says why.")
 
 
 _LOOK = "See that it runs, and that host, port and encryption in BEFOREHAND_GRAPH are right."
-
-
-def _fault(code: str, says: str, hint: str) -> UnavailableError:
-    return UnavailableError(says, code=f"graph.{code}", hint=hint)
