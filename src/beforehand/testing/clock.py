@@ -24,6 +24,7 @@ class VirtualClock:
         self._now = start_ms
         self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
+        self._settling = 0
 
     def now_ms(self) -> int:
         return self._now
@@ -48,9 +49,13 @@ class VirtualClock:
             for _ in range(100):
                 await asyncio.sleep(0)
             return
-        await asyncio.sleep(0)
-        while ready:  # noqa: ASYNC110  there is no event for "nobody else is ready"
+        self._settling += 1
+        try:
             await asyncio.sleep(0)
+            while len(ready) >= self._settling:  # noqa: ASYNC110  there is no event for "only such as this are ready"
+                await asyncio.sleep(0)
+        finally:
+            self._settling -= 1
 
     async def advance(self, seconds: float) -> None:
         """Let that much time pass; every sleeper is woken at its own moment."""

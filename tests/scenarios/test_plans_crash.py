@@ -1,0 +1,212 @@
+"""Plans, contracts §5: after a crash. Completed steps never run again; what had started is known for what it is."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from beforehand.engine.decide import record
+from beforehand.engine.inputs import Answered, CancelAsked, SkipAsked
+from beforehand.model.plan import RunStatus
+from beforehand.ports.tool import ProbeAnswer
+from beforehand.testing import PlanScenario, ScriptedTool, echoes, fails, gives, hangs, takes
+
+
+def step(id: str, tool: str = "echo", *, after: list[str] | None = None, **more: Any) -> dict[str, Any]:
+    return {"id": id, "tool": tool, "dependsOn": after or [], **more}
+
+
+async def crashed(tool: ScriptedTool, **more: Any) -> PlanScenario:
+    """A run whose process died while the tool was at work, and was taken up again."""
+    run = PlanScenario(ScriptedTool("echo", echoes()), tool)
+    await run.begin(
+        {"steps": [step("done"), step("a", tool.spec.name, after=["done"], **more), step("b", args={"value": "$a"})]}
+    )
+    await run.crash()
+    return await run.take_up()
+
+
+@pytest.mark.parametrize("effect", ["pure", "idempotent"])
+async def test_pure_and_idempotent_steps_run_again_under_the_same_key(effect: Any) -> None:
+    run = await crashed(ScriptedTool("do", hangs(), gives(5), effect=effect))
+    assert await run.play() is RunStatus.COMPLETED
+    assert [key for key, _ in run.tools["do"].calls] == ["r1/a/1", "r1/a/1"]
+    assert len(run.tools["echo"].calls) == 2, "done ran once, b once"
+    assert run.value("b") == 5
+
+
+async def test_a_physical_step_without_a_probe_is_in_doubt_and_never_run_again_unasked() -> None:
+    run = await crashed(ScriptedTool("arm", hangs(), gives(5), effect="physical"))
+    assert await run.play() is RunStatus.WAITING
+    assert run.status("a") == "inDoubt"
+    assert (run.decision().kind, run.decision().verbs) == ("inDoubt", ("happened", "run-again", "abort"))
+    assert len(run.tools["arm"].calls) == 1
+
+
+async def test_in_doubt_happened_counts_as_completed_with_the_value_given() -> None:
+    run = await crashed(ScriptedTool("arm", hangs(), effect="physical"))
+    await run.answer("happened", {"n": 1})
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.value("b") == {"n": 1}
+    assert len(run.tools["arm"].calls) == 1
+
+
+async def test_in_doubt_run_again_starts_it_once_more_under_a_new_key() -> None:
+    run = await crashed(ScriptedTool("arm", hangs(), gives(5), effect="physical"))
+    await run.answer("run-again")
+    assert await run.play() is RunStatus.COMPLETED
+    assert [key for key, _ in run.tools["arm"].calls] == ["r1/a/1", "r1/a/2"]
+
+
+async def test_in_doubt_abort_fails_the_step_and_starts_nothing_new() -> None:
+    run = await crashed(ScriptedTool("arm", hangs(), effect="physical"))
+    await run.answer("abort")
+    assert await run.play() is RunStatus.FAILED
+    assert run.statuses == {"done": "completed", "a": "failed", "b": "blocked"}
+
+
+async def test_probe_happened_completes_the_step() -> None:
+    run = await crashed(ScriptedTool("arm", hangs(), effect="physical", probes=(ProbeAnswer("happened", 9),)))
+    assert await run.play() is RunStatus.COMPLETED
+    assert (run.value("b"), run.tools["arm"].probed, len(run.tools["arm"].calls)) == (9, ["r1/a/1"], 1)
+
+
+async def test_probe_not_begun_starts_the_step() -> None:
+    run = await crashed(
+        ScriptedTool("arm", hangs(acts=False), gives(5), effect="physical", probes=(ProbeAnswer("not_begun"),))
+    )
+    assert await run.play() is RunStatus.COMPLETED
+    assert [key for key, _ in run.tools["arm"].calls] == ["r1/a/1", "r1/a/2"]
+
+
+async def test_probe_running_is_asked_again_after_a_second_until_it_knows() -> None:
+    answers = (ProbeAnswer("running"), ProbeAnswer("running"), ProbeAnswer("happened", 1))
+    run = await crashed(ScriptedTool("arm", hangs(), effect="physical", probes=answers))
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.now - run.run.started_at == 2000
+
+
+async def test_probe_unknown_leaves_it_to_a_person_with_what_the_machine_said() -> None:
+    run = await crashed(
+        ScriptedTool("arm", hangs(), effect="physical", probes=(ProbeAnswer("unknown", says="Door open."),))
+    )
+    assert run.status("a") == "inDoubt"
+    assert run.decision().evidence["says"] == "Door open."
+
+
+async def test_a_probe_that_breaks_leaves_it_to_a_person() -> None:
+    class Broken(ScriptedTool):
+        async def probe(self, args: Any, context: Any) -> ProbeAnswer:
+            raise ConnectionError("no route")
+
+    run = await crashed(Broken("arm", hangs(), effect="physical", probes=(ProbeAnswer("happened"),)))
+    assert run.decision().evidence["says"] == "The machine could not be asked: ConnectionError: no route"
+
+
+async def test_a_tool_that_is_gone_leaves_its_started_step_to_a_person() -> None:
+    run = PlanScenario(ScriptedTool("do", hangs()))
+    await run.begin({"steps": [step("a", "do")]})
+    await run.crash()
+    run.catalog._specs.clear()
+    await run.take_up()
+    assert run.status("a") == "inDoubt"
+
+
+async def test_in_doubt_survives_another_crash() -> None:
+    run = await crashed(ScriptedTool("arm", hangs(), effect="physical"))
+    asked = run.decision()
+    await run.crash()
+    await run.take_up()
+    assert run.decision() == asked
+
+
+async def test_a_retry_that_was_waited_for_comes_at_its_time() -> None:
+    run = PlanScenario(ScriptedTool("flaky", fails("Busy.", transient=True), gives(1)))
+    await run.begin({"steps": [step("a", "flaky", retryDelayS=60)]})
+    await run.crash()
+    await run.clock.advance(20)
+    await run.take_up()
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.moments("a")[-1] == ("completed", 60.0)
+
+
+async def test_answers_written_down_while_nobody_runs_it_act_when_it_is_taken_up() -> None:
+    run = PlanScenario(ScriptedTool("echo", echoes()))
+    await run.begin({"steps": [step("a", requiresApproval=True, args={"value": 3})]})
+    asked = run.decision()
+    await run.crash()
+    state = run.replayed()
+    verdict = record(state, Answered(run.now, asked.id, "approve"), run.catalog)
+    assert not verdict.commands
+    await run.store.append(verdict.events)
+    await run.take_up()
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.value("a") == 3
+
+
+async def test_a_cancel_that_was_under_way_is_finished() -> None:
+    run = PlanScenario(ScriptedTool("do", hangs()), ScriptedTool("arm", hangs(), effect="physical"))
+    await run.begin({"steps": [step("a", "do"), step("m", "arm")]})
+    await run.crash()
+    await run.store.append(record(run.replayed(), CancelAsked(run.now), run.catalog).events)
+    await run.take_up()
+    assert run.status("a") == "cancelled"
+    await run.answer("run-again", step="m")
+    assert await run.play() is RunStatus.CANCELLED
+    assert run.status("m") == "cancelled", "a cancelled run starts nothing"
+    assert len(run.tools["arm"].calls) == 1
+
+
+async def test_a_skip_that_was_under_way_is_finished() -> None:
+    run = PlanScenario(
+        ScriptedTool("do", hangs()), ScriptedTool("arm", hangs(), effect="physical", probes=(ProbeAnswer("not_begun"),))
+    )
+    await run.begin({"steps": [step("a", "do"), step("m", "arm")]})
+    await run.crash()
+    for name in ("a", "m"):
+        await run.store.append(record(run.replayed(), SkipAsked(run.now, name), run.catalog).events)
+    await run.take_up()
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.statuses == {"a": "skipped", "m": "skipped"}
+
+
+@pytest.mark.parametrize("moment", range(0, 48))
+async def test_killed_at_any_moment_nothing_physical_happens_twice(moment: int) -> None:
+    arm = ScriptedTool("arm", takes(1, "moved"), effect="physical", probes=(ProbeAnswer("unknown"),))
+    count = ScriptedTool("count", gives(1), effect="idempotent", destructive="always")
+    run = PlanScenario(ScriptedTool("echo", echoes()), arm, count)
+    beginning = asyncio.ensure_future(
+        run.begin(
+            {
+                "steps": [
+                    step("s", args={"value": [1, 2]}),
+                    step("each", "arm", forEach="$s"),
+                    step("c", "count", after=["s"]),
+                    step("end", "arm", after=["each", "c"]),
+                ]
+            }
+        )
+    )
+    for _ in range(moment % 24):
+        await asyncio.sleep(0)
+    if moment >= 24:
+        await run.clock.jump()
+        for _ in range(moment % 24):
+            await asyncio.sleep(0)
+    await run.crash()
+    beginning.cancel()
+    await run.clock.settle()
+    if not run.store.log:
+        return
+    await run.take_up()
+    for _ in range(20):
+        if await run.play() is not RunStatus.WAITING:
+            break
+        decision = next(iter(run.run.decisions.values()))
+        key = run.run.key_of(str(decision.about["stepId"]), run.step(str(decision.about["stepId"])).attempt)
+        verb = "approve" if decision.kind == "approval" else "happened" if arm.effects[key] else "run-again"
+        await run.tell(Answered, decision.id, verb)
+    assert run.run.status is RunStatus.COMPLETED
+    done = [key.rsplit("/", 1)[0] for key in arm.effects.elements()]
+    assert sorted(done) == ["r1/each[0]", "r1/each[1]", "r1/end"]
+    assert run.replayed().step_documents() == run.run.step_documents()
