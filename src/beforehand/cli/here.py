@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from beforehand.app.house import House
@@ -11,6 +12,7 @@ from beforehand.app.runs import resume_run, run_document, start_run, take_up
 from beforehand.app.scenes import activate_scene, find_document, save_scene
 from beforehand.app.templates import get_template, plan_from_template, save_template
 from beforehand.cli.desk import Document
+from beforehand.model.errors import ConflictError
 from beforehand.ports.store import EventFilter
 
 BY = "command line"
@@ -59,9 +61,10 @@ class Here:
         if run.get("scene"):
             await self._live_scene(run["scene"])
         await take_up(self.house, run_id)
-        if run.get("paused"):
+        # What the log says of a run that nobody worked on is true only once its driver has looked at it.
+        with suppress(ConflictError):
             return await resume_run(self.house, run_id, by=BY)
-        return run
+        return await run_document(self.house, run_id)
 
     async def run(self, run_id: str) -> Document:
         return await run_document(self.house, run_id)

@@ -1,0 +1,465 @@
+"""kill -9 of real processes at many points: what was done stays done, and nothing physical is done twice.
+
+The example plug-in's tools write down each of their effects in a file, with the key of the call, so that they can be
+counted. The tests wait for what the log or that file shows, and kill then.
+"""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BEFOREHAND = Path(sys.executable).parent / "beforehand"
+PATIENCE_S = 60
+Document = dict[str, Any]
+
+
+class House:
+    """A folder with a home, the command, its log and the file of effects."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.effects_file = folder / "effects"
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
+        self._started: list[subprocess.Popen[str]] = []
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [str(BEFOREHAND), *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._started.append(process)
+        return process
+
+    def finish(self, process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+        out, err = process.communicate(timeout=PATIENCE_S)
+        assert "Traceback" not in err, err
+        return process.returncode, out, err
+
+    def do(self, *words: str) -> tuple[int, str, str]:
+        return self.finish(self.start(*words))
+
+    def up(self) -> "subprocess.Popen[str]":
+        process = self.start("up", "--no-open", "--port", "0")
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("Beforehand is at")
+        return process
+
+    def close(self) -> None:
+        for process in self._started:
+            if process.poll() is None:
+                process.kill()
+            process.communicate()
+
+    def plan(self, *steps: Document) -> str:
+        (self.folder / "plan.json").write_text(json.dumps({"steps": steps}))
+        return "plan.json"
+
+    # -- what is on disk ---------------------------------------------------------------------------------------------
+
+    def _ask_log(self, question: str) -> list[Any]:
+        try:
+            file = sqlite3.connect(f"file:{self.folder}/.beforehand/log.db?mode=ro", uri=True)
+        except sqlite3.OperationalError:
+            return []
+        try:
+            return [answer for (answer,) in file.execute(question)]
+        except sqlite3.OperationalError:
+            return []  # the process is about to make it
+        finally:
+            file.close()
+
+    def events(self) -> list[Document]:
+        return [json.loads(line) for line in self._ask_log("SELECT line FROM events ORDER BY seq")]
+
+    def length(self) -> int:
+        """How many events the log holds."""
+        return sum(self._ask_log("SELECT COUNT(*) FROM events"))
+
+    def updates(self, step: str | None = None) -> list[Document]:
+        found = [event["data"] for event in self.events() if event["kind"] == "stepUpdated"]
+        return [data for data in found if step is None or data["stepId"] == step]
+
+    def effects(self) -> Counter[str]:
+        """How often each step wrote its line."""
+        if not self.effects_file.exists():
+            return Counter()
+        return Counter(line.split("\t")[1] for line in self.effects_file.read_text().splitlines())
+
+    def keys(self) -> list[str]:
+        return [line.split("\t")[0] for line in self.effects_file.read_text().splitlines()]
+
+    # -- waiting and killing -----------------------------------------------------------------------------------------
+
+    def wait_for(self, condition: Callable[[], bool], process: "subprocess.Popen[str]") -> None:
+        """Return once the disk shows what is waited for, or the process has ended by itself."""
+        give_up = time.monotonic() + PATIENCE_S
+        while not condition() and process.poll() is None:
+            assert time.monotonic() < give_up, f"it never came; the log:\n{self.events()}"
+            threading.Event().wait(0.02)
+
+    def kill(self, process: "subprocess.Popen[str]") -> bool:
+        """kill -9; whether it was still alive."""
+        alive = process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=PATIENCE_S)
+        return alive
+
+    def kill_when(self, condition: Callable[[], bool], *words: str) -> bool:
+        process = self.start(*words)
+        self.wait_for(condition, process)
+        return self.kill(process)
+
+    @property
+    def run_id(self) -> str:
+        return next(event["about"]["runId"] for event in self.events() if event["kind"] == "runStarted")
+
+    def resume(self, *words: str) -> tuple[int, Document]:
+        code, out, err = self.do("run", "--resume", self.run_id, "-o", "json", *words)
+        assert out, err
+        return code, json.loads(out)
+
+    def append(self, id: str, *needs: str, tool: str = "bench.append", **args: Any) -> Document:
+        call = {"path": str(self.effects_file), "line": id, **args}
+        return {"id": id, "tool": tool, "args": call, "dependsOn": list(needs)}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path)
+    yield made
+    made.close()
+
+
+def statuses(run: Document) -> dict[str, str]:
+    return {step["id"]: step["status"] for step in run["steps"]}
+
+
+def fourteen_steps(house: House) -> list[Document]:
+    """Two branches that meet: pure, idempotent and physical steps, which hang a little on either side of the effect."""
+    blind = "bench.append_noprobe"
+    return [
+        {"id": "list", "tool": "list_dir", "args": {"path": "."}},
+        {"id": "note", "tool": "write_file", "args": {"path": "note.txt", "content": "one"}},
+        house.append("drill", "note", hang_s=0.05, hang="after"),
+        house.append("bolt", "drill", tool=blind, hang_s=0.05, hang="after"),
+        {"id": "read", "tool": "read_file", "args": {"path": "note.txt"}, "dependsOn": ["note"]},
+        {"id": "copy", "tool": "copy_file", "args": {"from": "note.txt", "to": "copy.txt"}, "dependsOn": ["read"]},
+        house.append("glue", "copy", hang_s=0.05, hang="before"),
+        house.append("press", "glue", tool=blind, hang_s=0.05, hang="before"),
+        {"id": "rest", "tool": "wait", "args": {"seconds": 0.05}, "dependsOn": ["press"]},
+        {"id": "word", "tool": "write_file", "args": {"path": "word.txt", "content": "${read}!"}},
+        house.append("turn", "bolt", "rest", hang_s=0.03, hang="after"),
+        {"id": "count", "tool": "bench.count", "args": {"path": str(house.effects_file)}, "dependsOn": ["turn"]},
+        {"id": "drop", "tool": "delete_file", "args": {"path": "copy.txt"}, "dependsOn": ["count"]},
+        house.append("label", "drop", tool=blind),
+    ]
+
+
+PHYSICAL = ("drill", "bolt", "glue", "press", "turn", "label")
+
+
+def answer_truthfully(house: House, run: Document) -> None:
+    """What a person does who goes and looks at the machine."""
+    for decision in run["decisions"]:
+        assert decision["kind"] == "inDoubt"
+        assert decision["verbs"] == ["happened", "run-again", "abort"]
+        verb = "happened" if house.effects()[decision["about"]["stepId"]] else "run-again"
+        assert house.do("inbox", "answer", decision["id"], verb)[0] == 0
+
+
+def carry_on(house: House) -> Document:
+    """Resume, and answer what is in doubt, until the run has ended."""
+    for _ in range(len(PHYSICAL) + 1):
+        code, run = house.resume("--yes")
+        if code != 3:
+            assert code == 0
+            return run
+        answer_truthfully(house, run)
+    raise AssertionError("the run never ended")
+
+
+def assert_nothing_was_lost_or_doubled(house: House, run: Document) -> None:
+    assert set(statuses(run).values()) == {"completed"}
+    assert house.effects() == Counter(PHYSICAL)
+    assert (house.folder / "word.txt").read_text() == "one!"
+    assert not (house.folder / "copy.txt").exists()
+    assert run["steps"][11]["result"]["value"] == 5
+    assert_sound_log(house)
+
+
+def assert_sound_log(house: House) -> None:
+    """Gap-free numbers, and nothing happens to a step once it has completed."""
+    events = house.events()
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    completed: set[str] = set()
+    for data in house.updates():
+        assert data["stepId"] not in completed, f"{data['stepId']} had completed"
+        if data["status"] == "completed":
+            completed.add(data["stepId"])
+
+
+@pytest.mark.parametrize("point", range(3, 33, 3))
+def test_killed_at_any_point_a_run_ends_as_if_it_had_not_been(house: House, point: int) -> None:
+    house.plan(*fourteen_steps(house))
+    house.kill_when(lambda: house.length() >= point, "run", "plan.json", "--yes")
+    done_before = {data["stepId"] for data in house.updates() if data["status"] == "completed"}
+    effects_before = house.effects()
+    assert all(count == 1 for count in effects_before.values())
+    run = carry_on(house)
+    assert_nothing_was_lost_or_doubled(house, run)
+    again = [data for data in house.updates() if data["stepId"] in done_before and data["status"] == "completed"]
+    assert len(again) == len(done_before)
+
+
+def test_killed_again_and_again(house: House) -> None:
+    house.plan(*fourteen_steps(house))
+    house.kill_when(lambda: house.length() >= 6, "run", "plan.json", "--yes")
+    for _ in range(6):
+        enough = house.length() + 4
+        house.kill_when(lambda enough=enough: house.length() >= enough, "run", "--resume", house.run_id, "--yes")
+    assert_nothing_was_lost_or_doubled(house, carry_on(house))
+
+
+def test_a_server_killed_at_many_points(house: House) -> None:
+    house.plan(*fourteen_steps(house))
+    server = house.up()
+    client = house.start("run", "plan.json", "--yes", "-o", "json")
+    house.wait_for(lambda: house.length() >= 10, client)
+    house.kill(server)
+    code, out, err = house.finish(client)
+    assert code == 1
+    assert out == ""
+    assert "does not answer" in err
+    assert f"run --resume {house.run_id}" in err
+    for _ in range(2):
+        enough = house.length() + 4
+        server = house.up()
+        house.wait_for(lambda enough=enough: house.length() >= enough or at_rest(house), server)
+        house.kill(server)
+    assert_nothing_was_lost_or_doubled(house, carry_on(house))
+
+
+def at_rest(house: House) -> bool:
+    heads = [event["data"]["status"] for event in house.events() if event["kind"].startswith("run")]
+    return heads[-1] in ("waiting", "completed", "failed")
+
+
+# -- what became of a step that was in the air -------------------------------------------------------------------------
+
+
+def test_a_machine_that_can_be_asked_says_that_it_happened(house: House) -> None:
+    house.plan(house.append("a", hang_s=600, hang="after"), house.append("b", "a"))
+    assert house.kill_when(lambda: house.effects()["a"] == 1, "run", "plan.json")
+    code, run = house.resume()
+    assert code == 0
+    assert statuses(run) == {"a": "completed", "b": "completed"}
+    assert house.effects() == {"a": 1, "b": 1}
+    assert run["steps"][0]["result"]["value"]["key"] == house.keys()[0]
+    assert_sound_log(house)
+
+
+def test_a_machine_that_can_be_asked_says_that_it_never_began(house: House) -> None:
+    house.plan(house.append("a", hang_s=3, hang="before"), house.append("b", "a"))
+    assert house.kill_when(lambda: len(house.updates("a")) == 1, "run", "plan.json")
+    assert house.effects() == {}
+    code, run = house.resume()
+    assert code == 0
+    assert statuses(run) == {"a": "completed", "b": "completed"}
+    assert house.effects() == {"a": 1, "b": 1}
+    assert_sound_log(house)
+
+
+@pytest.fixture(params=["no probe", "a probe that does not know"])
+def in_doubt(house: House, request: pytest.FixtureRequest) -> House:
+    """A run that was killed after an effect that nobody can ask about."""
+    blind: Document = {"tool": "bench.append_noprobe"} if request.param == "no probe" else {"probe": False}
+    house.plan(
+        house.append("a", hang_s=600, hang="after", **blind),
+        house.append("b", "a"),
+        {"id": "beside", "tool": "wait", "args": {"seconds": 0}},
+    )
+    assert house.kill_when(lambda: house.effects()["a"] == 1, "run", "plan.json")
+    code, run = house.resume("--yes")
+    assert code == 3, "a person must say, whatever was approved beforehand"
+    assert run["status"] == "waiting"
+    assert statuses(run) == {"a": "inDoubt", "b": "pending", "beside": "completed"}
+    (decision,) = run["decisions"]
+    assert decision["kind"] == "inDoubt"
+    assert decision["verbs"] == ["happened", "run-again", "abort"]
+    assert house.effects() == {"a": 1}, "it is never silently run again"
+    return house
+
+
+def the_decision(house: House) -> str:
+    (decision,) = json.loads(house.do("inbox", "list", "-o", "json")[1])
+    return str(decision["id"])
+
+
+def test_in_doubt_it_happened(in_doubt: House) -> None:
+    assert in_doubt.do("inbox", "answer", the_decision(in_doubt), "happened")[0] == 0
+    code, run = in_doubt.resume()
+    assert code == 0
+    assert statuses(run) == {"a": "completed", "b": "completed", "beside": "completed"}
+    assert in_doubt.effects() == {"a": 1, "b": 1}
+    assert_sound_log(in_doubt)
+
+
+def test_in_doubt_run_it_again(in_doubt: House) -> None:
+    assert in_doubt.do("inbox", "answer", the_decision(in_doubt), "run-again")[0] == 0
+    assert in_doubt.effects() == {"a": 1}, "an answer by itself runs nothing"
+    process = in_doubt.start("run", "--resume", in_doubt.run_id)
+    in_doubt.wait_for(lambda: in_doubt.effects()["a"] == 2, process)
+    assert len(set(in_doubt.keys())) == 2, "another attempt has another key"
+    in_doubt.kill(process)
+    code, run = in_doubt.resume()
+    assert code == 3, "and it is in doubt again"
+    assert statuses(run)["a"] == "inDoubt"
+
+
+def test_in_doubt_abort(in_doubt: House) -> None:
+    assert in_doubt.do("inbox", "answer", the_decision(in_doubt), "abort")[0] == 0
+    code, run = in_doubt.resume()
+    assert code == 1
+    assert run["status"] == "failed"
+    assert statuses(run)["a"] == "failed"
+    assert statuses(run)["b"] in ("blocked", "cancelled")
+    assert in_doubt.effects() == {"a": 1}
+    assert_sound_log(in_doubt)
+
+
+def test_the_decision_outlives_another_crash(in_doubt: House) -> None:
+    decision = the_decision(in_doubt)
+    server = in_doubt.up()
+    in_doubt.kill(server)
+    assert the_decision(in_doubt) == decision
+    server = in_doubt.up()
+    assert in_doubt.do("inbox", "answer", decision, "happened")[0] == 0
+    assert in_doubt.resume()[0] == 0
+    assert in_doubt.effects() == {"a": 1, "b": 1}
+    in_doubt.kill(server)
+
+
+# -- pure steps, approvals, two processes ----------------------------------------------------------------------------
+
+
+class Website:
+    """Answers only from the second request on; the first one just tells that it came."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.first_came = threading.Event()
+        self.over = threading.Event()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked += 1
+                if site.asked == 1:
+                    site.first_came.set()
+                    site.over.wait(PATIENCE_S)
+                    return
+                self.send_response(200)
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"ok")
+
+            def log_message(self, *args: Any) -> None: ...
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.server.server_address[1]}"
+
+
+@pytest.fixture
+def website() -> Iterator[Website]:
+    site = Website()
+    yield site
+    site.over.set()
+    site.server.shutdown()
+    site.server.server_close()
+
+
+def test_a_pure_step_in_the_air_runs_again(house: House, website: Website) -> None:
+    house.environment["BEFOREHAND_HTTP_ALLOW"] = website.host
+    house.plan(
+        {"id": "done", "tool": "write_file", "args": {"path": "a.txt", "content": "x"}},
+        {"id": "ask", "tool": "http_get", "args": {"url": f"http://{website.host}/"}, "dependsOn": ["done"]},
+    )
+    process = house.start("run", "plan.json")
+    assert website.first_came.wait(PATIENCE_S)
+    (house.folder / "a.txt").unlink()
+    house.kill(process)
+    code, run = house.resume()
+    assert code == 0
+    assert website.asked == 2
+    assert statuses(run) == {"done": "completed", "ask": "completed"}
+    assert not (house.folder / "a.txt").exists(), "a completed step is never run again"
+    assert_sound_log(house)
+
+
+def test_an_approval_outlives_a_crash(house: House) -> None:
+    (house.folder / "old.txt").write_text("old")
+    house.plan(
+        {"id": "over", "tool": "write_file", "args": {"path": "old.txt", "content": "new"}},
+        {"id": "long", "tool": "wait", "args": {"seconds": 600}},
+    )
+    asked = lambda: any(event["kind"] == "decisionOpened" and "stepId" in event["about"] for event in house.events())  # noqa: E731
+    assert house.kill_when(asked, "run", "plan.json")
+    before = the_decision(house)
+    assert house.do("inbox", "answer", before, "approve")[0] == 0
+    changed = lambda: any(data["status"] == "completed" for data in house.updates("over"))  # noqa: E731
+    assert house.kill_when(changed, "run", "--resume", house.run_id)
+    assert (house.folder / "old.txt").read_text() == "new"
+    assert json.loads(house.do("inbox", "list", "-o", "json")[1]) == []
+    assert_sound_log(house)
+
+
+def test_two_processes_started_together_on_one_home(house: House) -> None:
+    house.plan(house.append("a", hang_s=1, hang="after"))
+    both = [house.start("run", "plan.json", "-o", "json") for _ in range(2)]
+    outcomes = sorted(house.finish(process)[:2] for process in both)
+    codes = [code for code, _ in outcomes]
+    assert codes in ([0, 0], [0, 3])
+    assert house.effects()["a"] == codes.count(0), "who is refused has done nothing"
+    assert_sound_log_of_all(house)
+
+
+def assert_sound_log_of_all(house: House) -> None:
+    events = house.events()
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+
+
+def test_a_killed_leader_leaves_the_home_free(house: House) -> None:
+    house.plan(house.append("a", hang_s=600, hang="after"))
+    first = house.start("run", "plan.json")
+    house.wait_for(lambda: house.effects()["a"] == 1, first)
+    code, _, err = house.do("run", "plan.json")
+    assert code == 3
+    assert f"Process {first.pid} " in err
+    house.kill(first)
+    house.plan(house.append("b"))
+    assert house.do("run", "plan.json")[0] == 0
+    assert house.effects() == {"a": 1, "b": 1}, "a run touches no other run"
+    assert house.resume()[0] == 0
+    assert house.effects() == {"a": 1, "b": 1}
+    assert_sound_log_of_all(house)
