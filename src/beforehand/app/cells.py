@@ -5,7 +5,7 @@ controllers.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from beforehand.adapters.sim.cell import SimCell
@@ -13,6 +13,7 @@ from beforehand.adapters.sim.cell_faults import CellFault
 from beforehand.app.cell_plans import CELL_TOOLS, atomic_steps, make_cell_plan, plan_document
 from beforehand.app.cell_tools import LiveCell
 from beforehand.app.craft import PlanRequest
+from beforehand.app.graphs import GraphScenes
 from beforehand.app.house import House
 from beforehand.cell.preview import preview
 from beforehand.cell.repair import repair_plan
@@ -30,6 +31,7 @@ from beforehand.ports.cell import CellReport
 @dataclass(slots=True)
 class CellCraft:
     house: House
+    graph: GraphScenes = field(default_factory=lambda: GraphScenes(None))
     kind: str = "cell"
 
     def check_scene(self, document: Any) -> dict[str, Any]:
@@ -59,7 +61,12 @@ class CellCraft:
             )
 
     async def scene(self, name: str) -> CellScene:
-        live = self.house.shed.cells.live.get(name)
+        """The scene as the graph has it now, if one is kept there; else as it is live, else as it was saved."""
+        kept, live = await self.graph.scene(name), self.house.shed.cells.live.get(name)
+        if kept is not None:
+            if live is not None and live.scene != kept:
+                await self.activate(name, kept.wire())
+            return kept
         if live is not None:
             return live.scene
         row = await self.house.store.row("scene", name)
@@ -85,6 +92,7 @@ class CellCraft:
     async def set_state(self, name: str, position: str | None, tool: str | None, *, by: str = "") -> CellState:
         """A person says where the robot stands and what it holds; not while a step moves it."""
         scene = await self.known(name)
+        scene = await self.graph.scene(name) or scene
         await self._refuse_under_way(name)
         row = await self.house.store.row("cellState", name) or (scene.state.wire() if scene.state else {})
         position = position or row.get("current_position")
@@ -148,7 +156,9 @@ class CellCraft:
     async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         """A plan for the request; without steps where everything is so already."""
         scene = await self.scene(request.scene)
-        return make_cell_plan(scene, await self.start_state(request), request, correlation_id)
+        plan = make_cell_plan(scene, await self.start_state(request), request, correlation_id)
+        note = self.graph.note(request.scene)
+        return plan if note is None else plan.model_copy(update={"notes": (*plan.notes, note)})
 
     async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         plan = await self.draft(request, correlation_id)
@@ -231,6 +241,7 @@ class CellCraft:
 
     async def close(self) -> None:
         self.house.shed.cells.live.clear()
+        await self.graph.close()
 
 
 def _has_cell_steps(plan: Plan) -> bool:

@@ -13,9 +13,10 @@ from typing import Any
 
 from beforehand.app.cell_plans import atomic_steps, claims
 from beforehand.app.craft import PlanRequest
+from beforehand.app.graphs import find_scene
 from beforehand.app.house import House, open_house
 from beforehand.app.plans import craft_of, preview, problems_of
-from beforehand.app.scenes import check_scene, find_document, get_scene, save_scene
+from beforehand.app.scenes import check_scene, get_scene, save_scene
 from beforehand.app.settings import Settings
 from beforehand.engine.validate import check_document, invalid_plan
 from beforehand.model.errors import BadInputError, UnavailableError
@@ -128,7 +129,7 @@ async def know_scene(house: House, settings: Settings, scene: str) -> str:
         return scene
     document, state = await _from_home(settings, scene)
     if document is None:
-        document = find_document(scene)
+        document = await find_scene(settings, scene)
         if isinstance(document, dict) and isinstance(document.get("name"), str):
             _, state = await _from_home(settings, document["name"])
     name = str((await save_scene(house, None, document))["name"])

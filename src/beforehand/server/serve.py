@@ -8,9 +8,10 @@ from contextlib import closing
 import structlog
 
 from beforehand.app.crafts import register_crafts
+from beforehand.app.graphs import find_scene
 from beforehand.app.house import House, open_house
 from beforehand.app.runs import take_up_all
-from beforehand.app.scenes import activate_scene, find_document, save_scene, take_up_scenes
+from beforehand.app.scenes import activate_scene, save_scene, take_up_scenes
 from beforehand.app.settings import Settings
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BadInputError
@@ -58,7 +59,7 @@ async def serve(
 
 async def take_up(house: House, scenes: Sequence[str]) -> None:
     """Make the named scenes live, and everything that was live before, and go on with every open run."""
-    named = [(await save_scene(house, None, find_document(scene)))["name"] for scene in scenes]
+    named = [(await save_scene(house, None, await find_scene(house.settings, scene)))["name"] for scene in scenes]
     await take_up_scenes(house)
     live = {row["name"] for row in await house.store.rows("scene", open=True)}
     for name in named:
