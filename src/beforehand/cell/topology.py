@@ -15,7 +15,7 @@ from typing import Any
 from beforehand.model.cell import CellScene, Number
 
 SMALL = 400
-"""Up to this many positions, even costs are measured over the whole graph and remembered per target."""
+"""Up to this many positions, how near all are to each other is worked out when the topology is built."""
 
 BIG = 700
 """From this many positions on, uneven costs are searched by scipy."""
@@ -57,6 +57,7 @@ class Topology:
         self._distances: dict[int, Sequence[float]] = {}
         self._paths: dict[tuple[str, str], list[str]] = {}
         self._kept = 0
+        self._within = self._nearness() if self.even and len(self.names) <= SMALL else []
 
     def _lightest(self, scene: CellScene, costs: list[int]) -> dict[tuple[int, int], int]:
         weights: dict[tuple[int, int], int] = {}
@@ -96,7 +97,7 @@ class Topology:
         if not self.even:
             found = self._downhill(s, t)
         else:
-            found = self._by_levels(s, t) if len(self.names) <= SMALL else self._from_both_ends(s, t)
+            found = self._by_levels(s, t) if self._within else self._from_both_ends(s, t)
         return None if found is None else [self.names[at] for at in found]
 
     def length(self, path: Sequence[str]) -> tuple[int, int]:
@@ -119,37 +120,43 @@ class Topology:
         return {self.names[at] for at in seen}
 
     def _by_levels(self, s: int, t: int) -> list[int] | None:
-        """Breadth-first from the target over the whole (small) graph, remembered; then always one level closer."""
-        far = self._distances.get(t)
-        if far is None:
-            far = self._remember(t, self._levels_to(t))
-        still = far[s]
+        """Always to the smallest name that is one move closer; how near everything is was worked out beforehand."""
+        bit = 1 << t
+        near = self._within
+        still = next((moves for moves, reached in enumerate(near[s]) if reached & bit), -1)
         if still < 0:
             return None
         path, u = [s], s
         while still:
             still -= 1
             for v in self.after[u]:
-                if far[v] == still:
+                if near[v][min(still, len(near[v]) - 1)] & bit:
                     u = v
                     break
             path.append(u)
         return path
 
-    def _levels_to(self, t: int) -> list[int]:
-        far = [-1] * len(self.names)
-        far[t] = level = 0
-        front, before = [t], self.before
-        while front:
-            level += 1
-            reached = []
-            for v in front:
-                for u in before[v]:
-                    if far[u] < 0:
-                        far[u] = level
-                        reached.append(u)
-            front = reached
-        return far
+    def _nearness(self) -> list[list[int]]:
+        """For every position, by number of moves, the positions within them: bits, all grown a move at a time."""
+        reach = [1 << at for at in range(len(self.names))]
+        within = [[bits] for bits in reach]
+        growing = list(range(len(self.names)))
+        while growing:
+            grown = []
+            for u in growing:
+                bits = reach[u]
+                for v in self.after[u]:
+                    bits |= reach[v]
+                grown.append(bits)
+            still = []
+            for u, bits in zip(growing, grown, strict=True):
+                if bits != reach[u]:
+                    within[u].append(bits)
+                    still.append(u)
+            for u in still:
+                reach[u] = within[u][-1]
+            growing = still
+        return within
 
     def _from_both_ends(self, s: int, t: int) -> list[int] | None:
         """Breadth-first from both ends; the smaller front grows. Then the smallest names among all tied paths."""
