@@ -10,11 +10,12 @@ from typing import Any
 
 from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
-from beforehand.app.scenes import find_document
+from beforehand.app.scenes import example_files, find_document
 from beforehand.app.settings import Settings
 from beforehand.cell.scene import read_cell
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.reason import name_list, nearest_names
 from beforehand.ports.graph import CellGraph
 
 READINGS = 3
@@ -58,7 +59,16 @@ async def find_scene(settings: Settings, name_or_file: str) -> Any:
     except NotFoundError as unknown:
         if unknown.code != "scene.unknown" or not settings["graph"]:
             raise
-        return (await pull_scene(settings, name_or_file)).wire()
+    async with _needed(settings) as graph:
+        names = await graph.names()
+        if name_or_file in names:
+            return (await read_whole(graph, name_or_file))[1].wire()
+    nearest = nearest_names(name_or_file, {*example_files(), *names})
+    raise NotFoundError(
+        f"There is no scene {name_or_file!r}, no such file, and none in the graph; scenes: {name_list(nearest)}.",
+        code="scene.unknown",
+        nearest=nearest,
+    )
 
 
 @asynccontextmanager
