@@ -49,10 +49,12 @@ class FleetDriver:
         self._since_snapshot = 0
         self._last_seq = 0
         self._watchers: list[tuple[Ready, asyncio.Future[None]]] = []
+        self._stopped = False
         self.ticks = 0
 
     async def say(self, given: FleetInput) -> Verdict[RobotCommand]:
         """Hand in what a person asks for; the answer comes when it is durable."""
+        self._refuse_stopped()
         reply: asyncio.Future[Verdict[RobotCommand]] = asyncio.get_running_loop().create_future()
         self._words.append((given, reply))
         self._wake.set()
@@ -61,6 +63,7 @@ class FleetDriver:
     async def until(self, ready: Ready) -> None:
         """Return once the state is as asked; looked at whenever something has changed."""
         if not ready(self.state):
+            self._refuse_stopped()
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._watchers.append((ready, done))
             await done
@@ -79,12 +82,23 @@ class FleetDriver:
         finally:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
-            for _, reply in self._words:
-                reply.cancel()
-            for _, done in self._watchers:
-                done.cancel()
+            self._stopped = True
+            waiting: list[asyncio.Future[Any]] = [*(reply for _, reply in self._words), *(d for _, d in self._watchers)]
+            for left in waiting:
+                if not left.done():
+                    left.set_exception(self._gone())
             await self._link.close()
             await self._save(force=True)
+
+    def _refuse_stopped(self) -> None:
+        if self._stopped:
+            raise self._gone()
+
+    def _gone(self) -> UnavailableError:
+        name = self.state.scene.name
+        return UnavailableError(
+            f"The fleet {name} does not work now.", code="fleet.stopped", hint=f"Activate the scene {name} again."
+        )
 
     async def _until_due(self, due_ms: int) -> None:
         """Wait for the next tick, or for somebody to say something."""

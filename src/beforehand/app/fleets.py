@@ -13,6 +13,8 @@ from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.link import SimLink
 from beforehand.app.craft import PlanRequest
 from beforehand.app.fleet_driver import FleetDriver, Ready
+from beforehand.app.fleet_log import rebuilt
+from beforehand.app.fleet_looking import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.app.house import House
 from beforehand.app.pace import PacedClock
 from beforehand.fleet.inputs import (
@@ -26,18 +28,16 @@ from beforehand.fleet.inputs import (
 )
 from beforehand.fleet.requests import read_request, request_steps
 from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.state import ENDED, FleetState, evolve, initial, restore, robot_wire, snapshot
-from beforehand.fleet.why import why
+from beforehand.fleet.state import ENDED, FleetState, robot_wire
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, NotUnderstoodError
-from beforehand.model.event import Verdict
+from beforehand.model.errors import BadInputError, ConflictError, NotUnderstoodError
+from beforehand.model.event import Verdict, iso
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.plan import Origin, Plan, Step
 from beforehand.model.reason import Problem, Reason, name_list, nearest_names
 from beforehand.ports.store import EventFilter
 
 log = structlog.get_logger("beforehand.fleet")
-ACTIVATED = "fleetActivated"
 CHUNK = 5_000
 
 
@@ -64,10 +64,10 @@ class FleetCraft:
         """Make a scene live. One that changed keeps what it knows of worksites and robots that stay."""
         scene = read_fleet(document)
         running = self.live.get(name)
-        if running is not None and running.scene == scene:
+        if running is not None and running.scene == scene and not running.work.done():
             return
         if running is not None:
-            if running.driver.state.open_tasks:
+            if running.driver.state.open_tasks and not running.work.done():
                 count = len(running.driver.state.open_tasks)
                 raise ConflictError(
                     f"{count} tasks are under way in {name}; the changed scene waits until they have ended.",
@@ -75,7 +75,10 @@ class FleetCraft:
                     hint="Disable its streams, let the tasks end, then activate it again.",
                 )
             await self.deactivate(name)
-        state = await self._rebuilt(scene)
+        state = await rebuilt(self.house, scene)
+        if state.scene != scene:
+            log.warning("the changed scene waits until the tasks under way have ended", scene=name)
+            scene = state.scene
         link = self._link(scene)
         driver = FleetDriver(state, link, self.house.store, self.house.clock, self._frame_of(name))
         work = asyncio.create_task(self._drive(name, driver), name=f"fleet {name}")
@@ -89,8 +92,30 @@ class FleetCraft:
             await driver.drive()
         except asyncio.CancelledError:
             raise
-        except Exception:  # a bug stops this fleet only
+        except Exception as error:  # a bug stops this fleet only, and a person hears of it
             log.exception("a fleet stopped on a bug", scene=name)
+            await self._report_bug(name, error)
+
+    async def _report_bug(self, name: str, error: Exception) -> None:
+        seq = await self.house.store.last_seq()
+        decision = Decision(
+            id=f"{name}-bug-{seq}",
+            kind="bug",
+            title=f"The fleet {name} stopped on an error of Beforehand itself",
+            about={"scene": name},
+            evidence={"error": f"{type(error).__name__}: {error}", "afterSeq": seq},
+            verbs=("take-up", "leave"),
+            effects={"take-up": "The fleet is taken up again from the log.", "leave": "It stays as it is."},
+            if_unanswered="The fleet stands still.",
+            asked_by="beforehand",
+            opened_at=iso(self.house.now()),
+        )
+        try:
+            await self.house.log(
+                "decisionOpened", decision.wire(), owner=f"bug:{name}", scene=name, sceneId=name, decisionId=decision.id
+            )
+        except Exception:
+            log.exception("the error could not be written to the log", scene=name)
 
     async def deactivate(self, name: str) -> None:
         fleet = self.live.pop(name, None)
@@ -102,43 +127,6 @@ class FleetCraft:
         for name in list(self.live):
             await self.deactivate(name)
 
-    async def _rebuilt(self, scene: FleetScene) -> FleetState:
-        """The fleet's state from the log: the last activation, or a later snapshot, and every event since."""
-        store = self.house.store
-        owner = f"fleet:{scene.name}"
-        begun = await store.events(limit=CHUNK, only=EventFilter(kinds=frozenset({ACTIVATED}), owner=owner))
-        document = scene.wire()
-        if not begun or begun[-1].data["scene"] != document:
-            return await self._begun(scene, document, begun[-1].data if begun else None)
-        state, after = restore(scene, begun[-1].data["state"]), begun[-1].seq
-        saved = await store.snapshot(owner)
-        if saved is not None and saved[0] > after:
-            state, after = restore(scene, saved[1]), saved[0]
-        while events := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
-            for event in events:
-                evolve(state, event)
-            after = events[-1].seq
-        return state
-
-    async def _begun(
-        self, scene: FleetScene, document: Mapping[str, Any], before: Mapping[str, Any] | None
-    ) -> FleetState:
-        """A scene that is new or changed; what lies where it lay stays."""
-        state = initial(scene)
-        if before is not None:
-            old = await self._rebuilt(read_fleet(before["scene"]))
-            state.worksites.update({name: site for name, site in old.worksites.items() if name in state.worksites})
-            state.robots.update({name: robot for name, robot in old.robots.items() if name in state.robots})
-            state.tasks_made, state.decisions_made = old.tasks_made, old.decisions_made
-        await self.house.log(
-            ACTIVATED,
-            {"scene": dict(document), "state": snapshot(state)},
-            owner=state.owner,
-            scene=scene.name,
-            sceneId=scene.name,
-        )
-        return state
-
     def _link(self, scene: FleetScene) -> SimLink:
         """Simulated robots, where they were when an earlier process ended; they have gone on since."""
         file = self.house.settings.home / "robots" / f"{scene.name}.json"
@@ -148,45 +136,27 @@ class FleetCraft:
         def keep(fleet: Mapping[str, Any]) -> None:
             _write(file, {**clock.kept(), "fleet": fleet})
 
-        return SimLink(SimFleet(scene), clock, kept=kept.get("fleet") if kept else None, keep=keep)
+        try:
+            return SimLink(SimFleet(scene), clock, kept=kept.get("fleet") if kept else None, keep=keep)
+        except (BadInputError, KeyError, TypeError, ValueError):
+            log.warning(
+                "what was kept of the robots cannot be read; they stand where the scene puts them", file=str(file)
+            )
+            return SimLink(SimFleet(scene), clock, keep=keep)
 
     # -- asking and telling --------------------------------------------------------------------------------------
 
+    @property
+    def states(self) -> dict[str, FleetState]:
+        return {name: fleet.driver.state for name, fleet in self.live.items()}
+
     def fleet(self, name: str) -> LiveFleet:
-        if name not in self.live:
-            nearest = nearest_names(name, self.live)
-            raise NotFoundError(
-                f"There is no active fleet {name!r}; active: {name_list(nearest)}.",
-                code="fleet.inactive",
-                nearest=nearest,
-            )
+        refuse_inactive(self.states, name)
         return self.live[name]
 
     def find(self, kind: str, name: str, scene: str | None) -> LiveFleet:
         """The active fleet that has this robot, worksite, stream or task; ambiguous without a scene is a conflict."""
-        if scene is not None:
-            self.fleet(scene)
-        owners = [
-            fleet
-            for where, fleet in self.live.items()
-            if (scene is None or where == scene) and name in getattr(fleet.driver.state, kind)
-        ]
-        if len(owners) > 1:
-            scenes = [fleet.scene.name for fleet in owners]
-            raise ConflictError(
-                f"{name} is in several scenes: {name_list(scenes)}. Say which with ?scene=.",
-                code="fleet.ambiguous",
-                extra={"scenes": scenes},
-            )
-        if not owners:
-            known = [item for fleet in self.live.values() for item in getattr(fleet.driver.state, kind)]
-            nearest = nearest_names(name, known)
-            raise NotFoundError(
-                f"There is no {kind[:-1]} {name!r}; nearest: {name_list(nearest)}.",
-                code=f"{kind[:-1]}.unknown",
-                nearest=nearest,
-            )
-        return owners[0]
+        return self.live[scene_of(self.states, (kind,), name, scene)]
 
     async def say(self, scene: Any, given: FleetInput) -> Verdict[Any]:
         return await self.fleet(scene).driver.say(given)
@@ -208,18 +178,16 @@ class FleetCraft:
             after = events[-1].seq
         return None
 
-    async def tell(self, fleet: LiveFleet, given: FleetInput) -> list[Reason]:
+    async def tell(self, fleet: LiveFleet, given: FleetInput) -> None:
         """Hand a person's word in; refused, it is a conflict with its reasons."""
         verdict = await fleet.driver.say(given)
-        reasons = list(verdict.reasons)
-        if reasons:
+        if reasons := list(verdict.reasons):
             raise ConflictError(
                 reasons[0].says,
                 code=reasons[0].code,
                 hint=reasons[0].try_next,
                 extra={"reasons": [reason.wire() for reason in reasons]},
             )
-        return reasons
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         if occupancy not in ("empty", "filled", "unknown"):
@@ -227,16 +195,16 @@ class FleetCraft:
                 f"`occupancy` is empty, filled or unknown, not {occupancy!r}.", code="worksite.occupancy"
             )
         fleet = self.find("worksites", name, scene)
-        fleet.link.set_occupancy(name, occupancy)
         await self.tell(fleet, PatchWorksite(name, occupancy))
-        return wire_of(fleet.driver.state.worksites[name])
+        fleet.link.set_occupancy(name, occupancy)
+        return self.worksite(fleet, name)
 
     async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
         if not isinstance(enabled, bool):
             raise BadInputError("`enabled` is true or false.", code="stream.enabled")
         fleet = self.find("streams", name, scene)
         await self.tell(fleet, PatchStream(name, enabled))
-        return wire_of(fleet.driver.state.streams[name])
+        return self.stream(fleet, name)
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)
@@ -248,7 +216,7 @@ class FleetCraft:
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("tasks", name, scene)
         await self.tell(fleet, TaskVerb(name, verb, value))
-        return wire_of(fleet.driver.state.tasks[name])
+        return {**wire_of(fleet.driver.state.tasks[name]), "scene": fleet.scene.name}
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
         fleet = self.fleet(name)
@@ -263,20 +231,11 @@ class FleetCraft:
                 return True
         return False
 
-    def why(self, name: str, scene: str | None = None) -> list[Reason]:
-        """Why a robot, task or stream does what it does, in whichever active scene has it."""
-        for kind in ("robots", "tasks", "streams"):
-            owners = [fleet for where, fleet in self.live.items() if name in getattr(fleet.driver.state, kind)]
-            if owners:
-                return why(self.find(kind, name, scene).driver.state, name, self.house.now())
-        fleets = [fleet for where, fleet in self.live.items() if scene in (None, where)]
-        known = [item for fleet in fleets for item in (*fleet.driver.state.robots, *fleet.driver.state.streams)]
-        nearest = nearest_names(name, known)
-        raise NotFoundError(
-            f"There is no robot, task or stream {name!r}; nearest: {name_list(nearest)}.",
-            code="fleet.unknown",
-            nearest=nearest,
-        )
+    def why(self, name: str | None, scene: str | None = None, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
+        """Why a robot, task or stream does what it does; without a name, everything that stands still."""
+        if name is None:
+            return why_all(self.states, scene, self.house.now())
+        return why_one(self.states, name, scene, self.house.now(), kinds)
 
     # -- plans ---------------------------------------------------------------------------------------------------
 
@@ -349,6 +308,12 @@ class FleetCraft:
         shown = robot_wire(state.robots[name], state.seen[name])
         return {**shown, "scene": fleet.scene.name, "x": round(report.x, 3), "y": round(report.y, 3)}
 
+    def worksite(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        return {**wire_of(fleet.driver.state.worksites[name]), "scene": fleet.scene.name}
+
+    def stream(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        return {**wire_of(fleet.driver.state.streams[name]), "scene": fleet.scene.name}
+
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         fleet = self.live.get(name)
         if fleet is None:
@@ -356,8 +321,8 @@ class FleetCraft:
         state = fleet.driver.state
         return {
             "robots": [self.robot(fleet, robot_id) for robot_id in state.robots],
-            "worksites": [{**wire_of(site), "scene": name} for site in state.worksites.values()],
-            "streams": [{**wire_of(stream), "scene": name} for stream in state.streams.values()],
+            "worksites": [self.worksite(fleet, site_id) for site_id in state.worksites],
+            "streams": [self.stream(fleet, stream_id) for stream_id in state.streams],
             "tasks": [{**wire_of(task), "scene": name} for task in state.tasks.values() if task.status not in ENDED],
             "fleets": [
                 {

@@ -113,9 +113,9 @@ async def open_house(
 async def _close(house: House) -> None:
     house.feed.close()
     house.telemetry.close()
-    for craft in house.crafts.values():
-        await craft.close()
     for task in house.work.values():
         task.cancel()
     await asyncio.gather(*house.work.values(), return_exceptions=True)
+    for craft in house.crafts.values():  # after the runs: to a step, a fleet that stops would be a failure
+        await craft.close()
     await house.shed.close()

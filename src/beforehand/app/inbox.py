@@ -6,6 +6,7 @@ from typing import Any
 from beforehand.app.house import House
 from beforehand.app.plans import edit_plan, get_plan
 from beforehand.app.runs import adopt_version, answer_review, load_run, start_run, take_up, tell
+from beforehand.app.scenes import activate_scene
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Adopted, Answered
 from beforehand.engine.references import holds_reference
@@ -53,12 +54,20 @@ async def answer_decision(
         case "bug":
             await _close(house, decision, Answer(verb=verb, note=note, by=by, at=iso(house.now())))
             if verb == "take-up" and carry_on:
-                await take_up(house, str(decision.about["runId"]))
+                await _take_up_again(house, decision)
         case "hold":
             await _answer_craft(house, decision, verb, value=value, note=note, by=by)
         case _:
             await _answer_run(house, decision, verb, value=value, note=note, by=by, carry_on=carry_on)
     return await show_decision(house, decision_id)
+
+
+async def _take_up_again(house: House, decision: Decision) -> None:
+    """What stopped on a bug goes on from the log: a run, or a scene's own driver."""
+    if "runId" in decision.about:
+        await take_up(house, str(decision.about["runId"]))
+    else:
+        await activate_scene(house, str(decision.about["scene"]))
 
 
 def _refuse_closed(row: Mapping[str, Any]) -> None:
@@ -86,8 +95,10 @@ async def _answer_review(house: House, decision: Decision, verb: str, *, note: s
 
 async def _close(house: House, decision: Decision, answer: Answer) -> None:
     data = decision.wire() | {"status": "answered", "answer": answer.wire()}
-    owner = f"plan:{decision.about['planId']}" if decision.kind == "review" else f"bug:{decision.about.get('runId')}"
-    await house.log("decisionAnswered", data, owner=owner, decisionId=decision.id, **decision.about)
+    about = dict(decision.about)
+    scene = about.pop("scene", None)
+    owner = f"plan:{about['planId']}" if decision.kind == "review" else f"bug:{about.get('runId', scene)}"
+    await house.log("decisionAnswered", data, owner=owner, scene=scene, decisionId=decision.id, **about)
 
 
 async def _answer_craft(house: House, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> None:
