@@ -16,7 +16,7 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
     ]
     last: list[Any] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if pretty
         else [
             structlog.processors.format_exc_info,

@@ -25,7 +25,7 @@ class Telemetry:
         wanted = [queue for only, queue in self._listeners if only is None or only == scene]
         if not wanted:
             return
-        line = b"data: " + to_json(frame) + b"\n\n"
+        line = b"data: " + to_json(frame, inf_nan_mode="null") + b"\n\n"
         for queue in wanted:
             if queue.full():
                 queue.get_nowait()
