@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
+import structlog
 from fastapi import FastAPI
 
 from beforehand.app.crafts import register_crafts
@@ -51,7 +52,7 @@ class Server:
     async def until(holds: Callable[[], bool]) -> None:
         """Wait for something that makes no event of its own."""
         async with asyncio.timeout(PATIENCE_S):
-            while not holds():
+            while not holds():  # noqa: ASYNC110  what is waited for has no event to wait on
                 await asyncio.sleep(0.01)
 
     async def call(self, method: str, path: str, body: Any = None, *, status: int = 200, **headers: str) -> Any:
@@ -141,6 +142,19 @@ async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> Asy
         finally:
             listener.should_exit = True
             await running
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_logs() -> Iterator[None]:
+    """Log lines are made, so that making them is tested, and not shown."""
+    processors: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.format_exc_info,
+        structlog.processors.JSONRenderer(),
+    ]
+    structlog.configure(processors=processors, logger_factory=structlog.ReturnLoggerFactory())
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """How answers are written: JSON in UTF-8, where a number that is none (NaN, infinity) becomes null."""
 
-import json
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Response
@@ -21,5 +21,15 @@ def written(content: Any) -> bytes:
     try:
         return to_json(content, inf_nan_mode="null")
     except (PydanticSerializationError, UnicodeError):
-        # Half of a surrogate pair has no UTF-8; escaped it still reaches the caller.
-        return json.dumps(content, ensure_ascii=True, default=str).encode("ascii")
+        # Half of a surrogate pair has no UTF-8; spelled out it still reaches the caller.
+        return to_json(_spelled_out(content), inf_nan_mode="null")
+
+
+def _spelled_out(content: Any) -> Any:
+    if isinstance(content, str):
+        return content.encode("utf-8", "backslashreplace").decode()
+    if isinstance(content, Mapping):
+        return {_spelled_out(key): _spelled_out(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_spelled_out(item) for item in content]
+    return content

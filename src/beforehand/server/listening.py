@@ -77,32 +77,33 @@ class Listener(uvicorn.Server):
 
 def bind(host: str, port: int) -> socket.socket:
     """A socket bound to the address; BadInputError with a sentence when that cannot be."""
+    if not 0 <= port <= 65_535:
+        raise BadInputError(f"There is no port {port}; ports go from 0 to 65535.", code="server.address")
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         bound = socket.socket(family, kind, proto)
-    except (OSError, OverflowError, UnicodeError) as error:
+    except (OSError, UnicodeError) as error:
         raise BadInputError(f"{host}:{port} is no address to listen on: {error}.", code="server.address") from None
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         bound.close()
         raise _unbound(host, port, error) from None
     bound.setblocking(False)
     return bound
 
 
-def _unbound(host: str, port: int, error: Exception) -> BadInputError:
-    number = getattr(error, "errno", None)
-    if number == errno.EADDRINUSE:
+def _unbound(host: str, port: int, error: OSError) -> BadInputError:
+    if error.errno == errno.EADDRINUSE:
         return BadInputError(
             f"Port {port} on {host} is in use by another program.",
             code="server.port",
             hint="Name another one with --port, or stop that program.",
         )
-    if number == errno.EACCES:
+    if error.errno == errno.EACCES:
         return BadInputError(
             f"Port {port} may not be used by this user.", code="server.port", hint="Ports from 1024 on are free to use."
         )
