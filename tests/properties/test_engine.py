@@ -333,7 +333,9 @@ def contents(run: RunState) -> dict[str, Any]:
     held = {field.name: getattr(run, field.name) for field in fields(run)}
     for name in ("in_air", "plan_of", "last_seq"):
         del held[name]
-    held["eligible"] = set(run.eligible) | {name for name in run.in_air if run.steps[name].is_open and not run.waits[name]}
+    held["eligible"] = set(run.eligible) | {
+        name for name in run.in_air if run.steps[name].is_open and not run.waits[name]
+    }
     held["followers"] = {name: sorted(behind) for name, behind in run.followers.items()}
     return copy.deepcopy(held)
 
