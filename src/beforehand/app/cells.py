@@ -6,10 +6,10 @@ controllers.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 from beforehand.adapters.sim.cell import SimCell
-from beforehand.adapters.sim.cell_faults import CellFault
+from beforehand.adapters.sim.cell_faults import CellFault, FaultName
 from beforehand.app.cell_plans import CELL_TOOLS, atomic_steps, make_cell_plan, plan_document
 from beforehand.app.cell_tools import LiveCell
 from beforehand.app.craft import PlanRequest
@@ -22,7 +22,7 @@ from beforehand.cell.verifier import verify
 from beforehand.engine.validate import invalid_plan
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError, UnavailableError
 from beforehand.model.plan import Plan, step_wire
 from beforehand.model.reason import Problem, name_list, nearest_names
 from beforehand.ports.cell import CellReport
@@ -123,6 +123,11 @@ class CellCraft:
         row = await self.house.store.row("cellState", name) or (scene.state.wire() if scene.state else {})
         shown = {"scene": name, "current_position": None, "current_tool": "none", **row}
         return {**shown, "active": name in self.house.shed.cells.live}
+
+    async def listed(self) -> list[dict[str, Any]]:
+        """Every cell the home knows."""
+        names = [row["name"] for row in await self.house.store.rows("scene") if row["kind"] == self.kind]
+        return [await self.state_document(name) for name in names]
 
     async def inject(self, name: str, fault: CellFault) -> dict[str, Any]:
         """Have the simulated controller go wrong at the next command that fits."""
@@ -242,6 +247,25 @@ class CellCraft:
     async def close(self) -> None:
         self.house.shed.cells.live.clear()
         await self.graph.close()
+
+
+def cells_of(house: House) -> CellCraft:
+    """The house's cells; refused where the house was opened without crafts."""
+    craft = house.crafts.get("cell")
+    if not isinstance(craft, CellCraft):
+        raise UnavailableError("No cell is kept here.", code="cell.none")
+    return craft
+
+
+def read_fault(name: str, target: str | None = None) -> CellFault:
+    """A fault by its name; BadInputError with the names there are."""
+    known = get_args(FaultName)
+    if name not in known:
+        nearest = nearest_names(name, known)
+        raise BadInputError(
+            f"There is no fault {name!r}; there is {name_list(nearest)}.", code="cell.unknown_fault", nearest=nearest
+        )
+    return CellFault.model_validate({"fault": name, "target": target})
 
 
 def _has_cell_steps(plan: Plan) -> bool:

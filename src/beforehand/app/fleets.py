@@ -9,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from beforehand.adapters.sim.faults import read_faults
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.link import SimLink
 from beforehand.app.craft import PlanRequest
@@ -30,7 +31,7 @@ from beforehand.fleet.requests import read_request, request_steps
 from beforehand.fleet.scene import read_fleet
 from beforehand.fleet.state import ENDED, FleetState, robot_wire
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, NotUnderstoodError
+from beforehand.model.errors import BadInputError, ConflictError, NotUnderstoodError, UnavailableError
 from beforehand.model.event import Verdict, iso
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.plan import Origin, Plan, Step
@@ -314,6 +315,48 @@ class FleetCraft:
     def stream(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
         return {**wire_of(fleet.driver.state.streams[name]), "scene": fleet.scene.name}
 
+    def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
+        """One robot, worksite or stream as it is now."""
+        fleet = self.find(kind, name, scene)
+        return self._shown(kind, fleet, name)
+
+    def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
+        """All of a kind, in every active fleet or in one."""
+        fleets = list(self.live.values()) if scene is None else [self.fleet(scene)]
+        return [self._shown(kind, fleet, name) for fleet in fleets for name in getattr(fleet.driver.state, kind)]
+
+    def _shown(self, kind: str, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        match kind:
+            case "robots":
+                return self.robot(fleet, name)
+            case "worksites":
+                return self.worksite(fleet, name)
+        return self.stream(fleet, name)
+
+    async def tasks(self, scene: str | None, *, open: bool | None, limit: int) -> list[dict[str, Any]]:
+        """Tasks from the log, newest first: also those that ended long ago."""
+        if scene is not None:
+            self.fleet(scene)
+        rows = await self.house.store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
+        return [{**row, "scene": _scene_of_task(row["taskId"])} for row in rows]
+
+    async def task(self, name: str, scene: str | None) -> dict[str, Any]:
+        """One task, ended or not."""
+        if scene is not None:
+            self.fleet(scene)
+        where = scene or _scene_of_task(name)
+        row = await self.house.store.row("task", f"{where}/{name}")
+        if row is None:
+            scene_of(self.states, ("tasks",), name, scene)
+        return {**(row or {}), "scene": where}
+
+    def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
+        """Let something go wrong with a simulated robot."""
+        fleet = self.find("robots", name, scene)
+        fault = read_faults([{"atS": 0.0, **document, "robotId": name}], list(fleet.driver.state.robots))[0]
+        fleet.link.inject(fault)
+        return {**fault.wire(), "scene": fleet.scene.name}
+
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         fleet = self.live.get(name)
         if fleet is None:
@@ -334,6 +377,19 @@ class FleetCraft:
                 }
             ],
         }
+
+
+def fleets_of(house: House) -> FleetCraft:
+    """The house's fleets; refused where the house was opened without crafts."""
+    craft = house.crafts.get("fleet")
+    if not isinstance(craft, FleetCraft):
+        raise UnavailableError("No fleet is kept here.", code="fleet.none")
+    return craft
+
+
+def _scene_of_task(task_id: str) -> str:
+    """A task's id is its scene's name and its number there."""
+    return task_id.rpartition("-t")[0]
 
 
 def _unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:

@@ -16,7 +16,24 @@ from beforehand.server import errors
 from beforehand.server.door import Door
 from beforehand.server.guard import Guard
 from beforehand.server.page import routes as page
-from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
+from beforehand.server.routes import (
+    auth,
+    cells,
+    events,
+    fleets,
+    health,
+    inbox,
+    plans,
+    robots,
+    runs,
+    scenes,
+    state,
+    streams,
+    tasks,
+    templates,
+    worksites,
+)
+from beforehand.server.scene_shapes import REQUESTS as SCENE_REQUESTS
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.streams import Audience
 
@@ -29,6 +46,12 @@ ROUTERS: tuple[APIRouter, ...] = (
     templates.router,
     inbox.router,
     scenes.router,
+    cells.router,
+    robots.router,
+    worksites.router,
+    streams.router,
+    tasks.router,
+    fleets.router,
     auth.router,
     health.router,
 )
@@ -40,7 +63,7 @@ class Api(FastAPI):
         """The schema, with the words of request bodies, which are read by `bodies` and not by the framework."""
         if self.openapi_schema is None:
             schema = super().openapi()
-            asked: Any = [(model, "validation") for model in REQUESTS]
+            asked: Any = [(model, "validation") for model in (*REQUESTS, *SCENE_REQUESTS)]
             shown: Any = [(model, "serialization") for model in ALWAYS_NAMED]
             _, words = models_json_schema([*asked, *shown], ref_template="#/components/schemas/{model}")
             schema["components"]["schemas"].update(words["$defs"])

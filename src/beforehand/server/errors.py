@@ -48,6 +48,7 @@ STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
     MethodError: (405, "This cannot be done here"),
     tree.ConflictError: (409, "Things have moved on"),
     tree.RefusedError: (409, "Refused"),
+    tree.NotUnderstoodError: (422, "This was not understood"),
     tree.UnauthorisedError: (401, "A token is needed"),
     tree.ForbiddenError: (403, "Not allowed"),
     tree.UnavailableError: (503, "Something does not answer"),

@@ -36,6 +36,7 @@ class Edits(Word):
     """Edits, applied all or none: edit, move, skip, unskip, remove, add."""
 
     edits: list[dict[str, Any]]
+    repair: bool = Field(default=False, description="Take the repair a scene's planner offers for a broken sequence.")
 
 
 class Regenerate(Word):

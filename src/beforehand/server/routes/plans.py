@@ -55,7 +55,7 @@ async def create_plan(
     else:
         plan, review = await verbs.take_plan(
             house,
-            _document(asked),
+            await _document(house, asked),
             workspace=checked_workspace(house, caller, asked.workspace),
             correlation_id=correlation,
             by=caller.name,
@@ -63,12 +63,16 @@ async def create_plan(
     return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
 
 
-def _document(asked: NewPlan) -> Any:
+async def _document(house: House, asked: NewPlan) -> Any:
     if asked.text is not None or asked.intent is not None:
         raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
-    if asked.scene is None or not isinstance(asked.plan, dict):
-        return asked.plan
-    return {"scene": asked.scene, **asked.plan}
+    document = asked.plan
+    named = document.get("scene") if isinstance(document, dict) else None
+    scene = asked.scene if asked.scene is not None else named
+    if isinstance(scene, str):
+        document = await (await verbs.craft_of(house, scene)).take_in(document, scene)
+        document = {**document, "scene": scene} if isinstance(document, dict) else document
+    return document
 
 
 def checked_workspace(house: House, caller: Caller, path: str | None) -> str | None:
@@ -121,7 +125,9 @@ async def edit_plan(
     if_match: Annotated[str | None, Header(description="The version the edits were made on.")] = None,
 ) -> Json:
     """Apply edits to the latest version, all or none."""
-    plan, review = await verbs.edit_plan(house, plan_id, matched_version(if_match), asked.edits, by=caller.name)
+    plan, review = await verbs.edit_plan(
+        house, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
+    )
     return Json(verbs.plan_answer(plan, review), version=plan.version)
 
 
