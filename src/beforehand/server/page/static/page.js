@@ -88,24 +88,25 @@ function showCounts() {
 
 let asking = false;
 let again = false;
-let restMs = 150;
 
 async function refresh() {
+  if (!main) return;
   if (asking) {
     again = true;
     return;
   }
   asking = true;
+  let restMs = 150;
   const began = performance.now();
   try {
     const answer = await fetch("/page/now");
     if (answer.status === 401) location.assign("/login");
     if (answer.ok) takeOver(await answer.text());
+    restMs = Math.max(restMs, 2 * (performance.now() - began)); // what costs the server much is asked for less often
   } catch {
-    again = true; // the stream tells when the server is back
+    again = true;
     restMs = 2000;
   }
-  restMs = Math.max(150, 2 * (performance.now() - began));
   setTimeout(() => {
     asking = false;
     if (again) {
