@@ -4,7 +4,7 @@ Items that could not be read at all are None and are passed over; each check add
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -69,9 +69,15 @@ def check_ways(parts: Parts, problems: Problems) -> None:
         for key, node in (("entryNodeId", site.entry_node_id), ("actionNodeId", site.action_node_id)):
             if node in nodes and node not in reached:
                 _unreachable(site.worksite_id, node, f"{path}.{key}", bool(starts), problems)
+    behind = _turned(ahead)
+    leading: dict[str, set[str]] = {}
     for path, robot in _read(parts, "robots"):
         park = robot.park_node_id or parts["settings"].park_node_id
-        if park in nodes and robot.node_id in nodes and park not in _reached(ahead, {robot.node_id}):
+        if park not in nodes or robot.node_id not in nodes:
+            continue
+        if park not in leading:
+            leading[park] = _reached(behind, {park})
+        if robot.node_id not in leading[park]:
             where = f"{path}.parkNodeId" if robot.park_node_id else "settings.parkNodeId"
             problems.add("scene.unreachable", where, f"{robot.robot_id} cannot reach its park node {park}.")
     _stream_ways(parts, ahead, problems)
@@ -82,7 +88,7 @@ def _stream_ways(parts: Parts, ahead: Mapping[str, list[str]], problems: Problem
     for path, stream in _read(parts, "streams"):
         picks = _nodes_of(stream.params.get("pickGroup", stream.params.get("pick_group")), sites, ahead)
         drops = _nodes_of(stream.params.get("dropGroup", stream.params.get("drop_group")), sites, ahead)
-        if picks and drops and not (_reached(ahead, picks) & drops):
+        if picks and drops and not (_reached(ahead, picks, until=drops) & drops):
             problems.add(
                 "scene.unreachable",
                 f"{path}.params.dropGroup",
@@ -114,10 +120,20 @@ def _joined(ahead: Mapping[str, list[str]]) -> set[str]:
     return {node for node, others in ahead.items() if others} | {node for others in ahead.values() for node in others}
 
 
-def _reached(ahead: Mapping[str, list[str]], starts: Iterable[str]) -> set[str]:
+def _turned(ahead: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The same edges, seen from where they lead to."""
+    behind: dict[str, list[str]] = {node: [] for node in ahead}
+    for node, others in ahead.items():
+        for other in others:
+            behind[other].append(node)
+    return behind
+
+
+def _reached(ahead: Mapping[str, list[str]], starts: Iterable[str], until: Collection[str] = frozenset()) -> set[str]:
+    """The nodes that can be reached; the search may stop at the first of `until`."""
     seen = set(starts)
     todo = list(seen)
-    while todo:
+    while todo and not (until and not seen.isdisjoint(until)):
         for node in ahead[todo.pop()]:
             if node not in seen:
                 seen.add(node)
@@ -131,7 +147,7 @@ def _read(parts: Parts, section: str) -> Iterator[tuple[str, Any]]:
             yield f"{section}[{number}]", item
 
 
-def _ids(items: Iterable[Any], key: str, section: str, what: str, problems: Problems) -> list[str]:
+def _ids(items: Iterable[Any], key: str, section: str, what: str, problems: Problems) -> Mapping[str, int]:
     seen: dict[str, int] = {}
     for number, item in enumerate(items):
         name = None if item is None else getattr(item, key)
@@ -143,15 +159,15 @@ def _ids(items: Iterable[Any], key: str, section: str, what: str, problems: Prob
             problems.add("scene.duplicate", path, says, about=name)
         else:
             seen[name] = number
-    return list(seen)
+    return seen
 
 
-def _known(name: str | None, names: Iterable[str], path: str, what: str, problems: Problems) -> None:
+def _known(name: str | None, names: Collection[str], path: str, what: str, problems: Problems) -> None:
     if name is not None and name not in names:
         problems.unknown_name(name, path, what, names)
 
 
-def _robot(robot: RobotSpec, path: str, nodes: list[str], problems: Problems) -> None:
+def _robot(robot: RobotSpec, path: str, nodes: Collection[str], problems: Problems) -> None:
     _known(robot.node_id, nodes, f"{path}.nodeId", "node", problems)
     _known(robot.park_node_id, nodes, f"{path}.parkNodeId", "node", problems)
     if robot.link not in LINKS:
@@ -164,7 +180,7 @@ def _robot(robot: RobotSpec, path: str, nodes: list[str], problems: Problems) ->
 
 
 def _stream(
-    stream: StreamSpec, path: str, known: Mapping[str, WorksiteSpec], names: list[str], problems: Problems
+    stream: StreamSpec, path: str, known: Mapping[str, WorksiteSpec], names: Collection[str], problems: Problems
 ) -> None:
     handler = KINDS.get(stream.kind)
     if handler is None:
@@ -190,7 +206,7 @@ def _group(
     group: tuple[str, ...],
     path: str,
     known: Mapping[str, WorksiteSpec],
-    names: list[str],
+    names: Collection[str],
     problems: Problems,
 ) -> None:
     group_names = {site.group_id for site in known.values() if site.group_id}

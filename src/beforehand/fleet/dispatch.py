@@ -6,9 +6,10 @@ Nothing is given out while the fleet is held. A pallet's claim grows with its wa
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 
 from beforehand.fleet.board import Board
-from beforehand.fleet.fitness import Offer, fit, robots_at_rest
+from beforehand.fleet.fitness import Offer, Whereabouts, fit, robots_at_rest
 from beforehand.fleet.matching import best_matching
 from beforehand.fleet.rules import can_drop, can_pick, reserve
 from beforehand.fleet.streams import KINDS, Candidate, StreamView
@@ -16,6 +17,8 @@ from beforehand.model.fleet import Stream, Task, Worksite
 
 FRUITLESS = 200
 """How many pieces of work without a fitting robot are looked at in one tick."""
+MOST_A_TICK = 25
+"""How many pieces of work are given out in one tick, so that the start of a big fleet takes several short ones."""
 
 
 def candidates(board: Board) -> Board:
@@ -47,20 +50,21 @@ def assignment(board: Board) -> Board:
 
 @dataclass(slots=True)
 class Head:
-    """The best piece of work a stream has now."""
+    """A stream and the best piece of work it has now."""
 
     stream: Stream
     position: int
     rest: Iterator[Candidate]
     offer: Offer | None = None
-    drawn: bool = False
-    """Whether `offer` is up to date; the next one is drawn only after the last one was given out or passed over."""
+    drawn_at: int = -1
+    """How much had been given out when `offer` was drawn."""
 
 
 class Queue:
     """Work in the order of the arbitration, drawn from the streams as long as there is any.
 
-    `tentative` places count as reserved without being so; `only` limits a stream to certain sources.
+    A stream is asked for its next piece only after the last one was given out or passed over, so that it sees what is
+    reserved. `tentative` places count as reserved without being so; `only` limits a stream to certain sources.
     """
 
     def __init__(self, board: Board, only: dict[str, set[str]] | None = None) -> None:
@@ -68,82 +72,90 @@ class Queue:
         self.only = only
         self.tentative: set[str] = set()
         self.served: dict[str, int] = {}
-        self._asked = [
-            _offer_of(board, task) for task in board.open_tasks() if task.status == "created" and task.robot_id is None
-        ]
-        self._heads: list[Head] = []
+        self.given = 0
+        self._count = 0
+        self._heap: list[tuple[tuple[float, ...], int, Offer, Head | None]] = []
+        self._to_draw: list[Head] = []
+        for task in board.open_tasks():
+            if task.status == "created" and task.robot_id is None:
+                self._push(_offer_of(task), None)
         for position, stream_id in enumerate(board.state.streams):
             stream = board.stream(stream_id)
             if stream.enabled and (only is None or stream_id in only):
                 rest = KINDS[stream.kind].evaluate(self.view(stream_id))
-                self._heads.append(Head(stream, position, rest))
+                self._to_draw.append(Head(stream, position, rest))
 
     def __iter__(self) -> Iterator[Offer]:
         while True:
-            best = self._best()
-            if best is None:
+            for head in self._to_draw:
+                self._draw(head)
+            self._to_draw = []
+            if not self._heap:
                 return
-            yield best
+            _, _, offer, source = heappop(self._heap)
+            if source is None:
+                yield offer
+            elif not self._over_quota(source):
+                if self._fresh(source, offer):
+                    yield offer
+                self._to_draw.append(source)
 
-    def _best(self) -> Offer | None:
-        heads = [head for head in self._heads if self._valid(head)]
-        offers = [(self._rank(head.offer, head), head.offer, head) for head in heads if head.offer is not None]
-        asked = [(self._rank(offer, None), offer, None) for offer in self._asked]
-        if not offers and not asked:
-            return None
-        _, offer, head = min([*asked, *offers], key=lambda entry: entry[0])
-        if head is None:
-            self._asked.remove(offer)
-        else:
-            head.drawn = False
-        return offer
+    def serve(self, offer: Offer) -> None:
+        """Counts what a stream got in this tick, so that the others have their turn."""
+        self.given += 1
+        if offer.stream_id is not None:
+            self.served[offer.stream_id] = self.served.get(offer.stream_id, 0) + 1
 
-    def _valid(self, head: Head) -> bool:
-        """Draws on until the stream's head can really be done; what others took meanwhile is passed over."""
-        if self._over_quota(head):
-            return False
-        if not head.drawn:
-            self._advance(head)
-        if head.stream.stream_id in self.board.state.sharing and head.offer is not None and not self._free(head.offer):
-            self._restart(head)
-        while head.offer is not None and not self._free(head.offer):
-            self._advance(head)
-        return head.offer is not None
+    def _fresh(self, head: Head, offer: Offer) -> bool:
+        """Whether nothing given out since the piece was drawn can have changed it."""
+        if head.drawn_at == self.given:
+            return True
+        stream_id = head.stream.stream_id
+        free = self.can_pick(offer.source_id, offer.stream_id) and self.can_drop(offer.target_id)
+        if stream_id not in self.board.state.sharing:
+            return free
+        policy = getattr(self.board.state.params[stream_id], "drop_policy", None)
+        if free and policy is not None and policy.access_rule is None:
+            return True
+        head.rest = KINDS[head.stream.kind].evaluate(self.view(stream_id))
+        return False
 
-    def _free(self, offer: Offer) -> bool:
-        return self.can_pick(offer.source_id, offer.stream_id) and self.can_drop(offer.target_id)
-
-    def _advance(self, head: Head) -> None:
+    def _draw(self, head: Head) -> None:
         candidate = next(head.rest, None)
-        head.drawn = True
-        head.offer = None if candidate is None else _offer(self.board, candidate)
+        if candidate is not None:
+            head.drawn_at = self.given
+            self._push(_offer(self.board, candidate), head)
 
-    def _restart(self, head: Head) -> None:
-        head.rest = KINDS[head.stream.kind].evaluate(self.view(head.stream.stream_id))
-        self._advance(head)
+    def _push(self, offer: Offer, head: Head | None) -> None:
+        self._count += 1
+        heappush(self._heap, (self._rank(offer, head), self._count, offer, head))
 
     def _over_quota(self, head: Head) -> bool:
         return self.board.settings.arbitration == "quota" and over_quota(
             self.board, self.board.stream(head.stream.stream_id), self.served.get(head.stream.stream_id, 0)
         )
 
-    def _rank(self, offer: Offer, head: Head | None) -> tuple[object, ...]:
+    def _rank(self, offer: Offer, head: Head | None) -> tuple[float, ...]:
         """Smaller is sooner."""
         settings = self.board.settings
         waited_s = max(0, self.board.now - offer.since_ms) / 1000
         late = waited_s >= settings.max_wait_s
-        tie = (head.position if head is not None else -1, offer.since_ms)
+        turn = self._turn(head)
         if late:
-            return (0, offer.since_ms, *tie)
+            return (0, offer.since_ms, *turn)
         if settings.arbitration == "roundRobin":
-            stream = self.board.stream(head.stream.stream_id) if head is not None else None
-            last = stream.last_task_ts_ms if stream is not None else None
-            turn = -1 if last is None else last
-            taken = self.served.get(stream.stream_id, 0) if stream is not None else 0
-            return (1, taken, turn, *tie)
+            return (1, *turn)
         if settings.arbitration == "preempt":
-            return (1, -offer.priority, -waited_s, *tie)
-        return (1, -(offer.priority + settings.aging_per_s * waited_s), *tie)
+            return (1, -offer.priority, -waited_s, *turn)
+        return (1, -(offer.priority + settings.aging_per_s * waited_s), *turn)
+
+    def _turn(self, head: Head | None) -> tuple[int, int, int]:
+        """Where a stream stands in the rotation: the one that was served longest ago is next, then the order given."""
+        if head is None:
+            return (0, -1, -1)
+        stream = self.board.stream(head.stream.stream_id)
+        last = -1 if stream.last_task_ts_ms is None else stream.last_task_ts_ms
+        return (self.served.get(stream.stream_id, 0), last, head.position)
 
     # What handlers see
 
@@ -186,7 +198,7 @@ def _offer(board: Board, candidate: Candidate) -> Offer:
     )
 
 
-def _offer_of(board: Board, task: Task) -> Offer:
+def _offer_of(task: Task) -> Offer:
     return Offer(
         task.stream_id,
         task.source_id,
@@ -203,40 +215,47 @@ def _offer_of(board: Board, task: Task) -> Offer:
 
 def _assign_in_order(board: Board, queue: Queue) -> None:
     fruitless = 0
+    where = Whereabouts(board, board.free)
     for offer in queue:
-        robot_id = _choose(board, offer)
+        robot_id = _choose(board, offer, where)
         if robot_id is None:
             fruitless += 1
             if fruitless >= FRUITLESS:
                 return
             continue
         assign(board, offer, robot_id)
+        queue.serve(offer)
         board.free.remove(robot_id)
+        where.remove(robot_id)
+        if queue.given >= MOST_A_TICK:
+            board.free.clear()  # The rest get theirs in the next tick, and must not be sent to park meanwhile.
         if not board.free:
             return
 
 
-def _choose(board: Board, offer: Offer) -> str | None:
-    """The robot for this work by the dispatch policy, or None when none fits."""
-    fits = []
-    for robot_id in board.free:
-        distance = fit(board, robot_id, offer)
-        if distance is not None:
-            shunned = robot_id == offer.not_robot_id
-            fits.append((shunned, 0.0 if board.settings.dispatch == "first" else distance, robot_id))
-    return min(fits)[2] if fits else None
+def _choose(board: Board, offer: Offer, where: Whereabouts) -> str | None:
+    """The first robot that fits, in the order of the dispatch policy."""
+    order = board.free
+    if board.settings.dispatch != "first":
+        metres = where.metres_to(board.site(offer.source_id).node_id)
+        best = where.nearest(metres)
+        if best != offer.not_robot_id and fit(board, best, offer) is not None:
+            return best
+        order = where.by_distance(metres)
+    if offer.not_robot_id in order:
+        order = [one for one in order if one != offer.not_robot_id] + [offer.not_robot_id]
+    return next((robot_id for robot_id in order if fit(board, robot_id, offer) is not None), None)
 
 
 def _assign_best(board: Board, queue: Queue) -> None:
     """All robots at once, so that together they drive as little as possible without a pallet."""
-    free = list(board.free)
+    free, rest = board.free[: 2 * MOST_A_TICK], board.free[2 * MOST_A_TICK :]
     strict = board.settings.arbitration == "roundRobin"
-    limit = len(free) if strict else 2 * len(free) + 20
+    limit = len(free) if strict else 40 + 4 * len(free)
     offers: list[Offer] = []
     for offer in queue:
         offers.append(offer)
-        if offer.stream_id is not None:
-            queue.served[offer.stream_id] = queue.served.get(offer.stream_id, 0) + 1
+        queue.serve(offer)
         queue.tentative |= {offer.source_id, offer.target_id}
         if len(offers) >= limit:
             break
@@ -246,6 +265,8 @@ def _assign_best(board: Board, queue: Queue) -> None:
             assign(board, offer, robot_id)
             board.free.remove(robot_id)
     _assign_chosen(board, {(o.stream_id, o.source_id): r for o, r in chosen if o.task_id is None})
+    if rest and len(chosen) == len(free):
+        board.free.clear()  # As above: there may be work for the rest.
 
 
 def _assign_chosen(board: Board, chosen: dict[tuple[str | None, str], str]) -> None:

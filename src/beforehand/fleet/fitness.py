@@ -7,7 +7,11 @@ Energy: a metre costs `batteryPerM` and a second `batteryPerS` of a full battery
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from beforehand.fleet.board import Board
 from beforehand.fleet.rules import RUNNING
@@ -96,17 +100,59 @@ def _short_of_battery(board: Board, robot: Robot) -> Reason | None:
 def fit(board: Board, robot_id: str, offer: Offer) -> float | None:
     """How far the robot has to drive to the pallet, or None if it cannot do this work; notes a lack of battery."""
     routes = board.state.routes
-    report = board.seen(robot_id).report
-    assert report.node_id is not None
     source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
-    empty = routes.left(report.node_id, report.next_node_id, report.x, report.y, source)
+    node, already = whereabouts(board, robot_id)
+    empty = float(routes.to(source)[node]) + already
     loaded = routes.between(source, target)
     if math.isinf(empty) or math.isinf(loaded):
         return None
-    if report.battery is not None and report.battery < energy(board, robot_id, empty + loaded, target):
+    battery = board.seen(robot_id).report.battery
+    if battery is not None and battery < energy(board, robot_id, empty + loaded, target):
         board.short_of_charge.add(robot_id)
         return None
     return empty
+
+
+class Whereabouts:
+    """Where the free robots are, so that one look at the map gives the distance of them all to a place."""
+
+    def __init__(self, board: Board, robots: Sequence[str]) -> None:
+        self.routes = board.state.routes
+        self.robots = list(robots)
+        places = [whereabouts(board, robot_id) for robot_id in robots]
+        self.nodes = np.array([node for node, _ in places], dtype=np.intp)
+        self.already = np.array([metres for _, metres in places])
+
+    def metres_to(self, node_id: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+        found: np.ndarray[Any, np.dtype[np.float64]] = np.asarray(self.routes.to(node_id))[self.nodes] + self.already
+        return found
+
+    def table(self, node_ids: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The metres of every robot (columns) to every place (rows), with as few searches as either side needs."""
+        if len(node_ids) <= len(self.robots):
+            return np.stack([self.metres_to(node_id) for node_id in node_ids])
+        places = np.array([self.routes.index[node_id] for node_id in node_ids], dtype=np.intp)
+        columns = [np.asarray(self.routes.out_of(int(node)))[places] for node in self.nodes]
+        found: np.ndarray[Any, np.dtype[np.float64]] = np.stack(columns, axis=1) + self.already
+        return found
+
+    def nearest(self, metres: np.ndarray[Any, np.dtype[np.float64]]) -> str:
+        return self.robots[int(metres.argmin())]
+
+    def by_distance(self, metres: np.ndarray[Any, np.dtype[np.float64]]) -> list[str]:
+        return [self.robots[number] for number in metres.argsort(kind="stable")]
+
+    def remove(self, robot_id: str) -> None:
+        number = self.robots.index(robot_id)
+        del self.robots[number]
+        self.nodes, self.already = np.delete(self.nodes, number), np.delete(self.already, number)
+
+
+def whereabouts(board: Board, robot_id: str) -> tuple[int, float]:
+    """The number of the node the robot can next turn at, and the metres it still has to go to get there."""
+    report = board.seen(robot_id).report
+    assert report.node_id is not None
+    return board.state.routes.ahead(report.node_id, report.next_node_id, report.x, report.y)
 
 
 def energy(board: Board, robot_id: str, metres: float, end_node: str) -> float:

@@ -4,10 +4,14 @@ Distance is in metres. Priority and waiting count as metres too, at fixed rates,
 outweighs everything. scipy solves it; it is imported when first needed.
 """
 
+import math
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from beforehand.fleet.board import Board
-from beforehand.fleet.fitness import Offer, fit
+from beforehand.fleet.fitness import Offer, Whereabouts, fit
 
 PRIORITY_M = 1000.0
 """Metres that one point of priority is worth."""
@@ -22,22 +26,33 @@ def best_matching(board: Board, robots: Sequence[str], offers: Sequence[Offer]) 
     """Pairs of work and robot, in the order of the work."""
     if not robots or not offers:
         return []
-    import numpy as np
     from scipy.optimize import linear_sum_assignment
 
-    costs = np.full((len(offers), len(robots)), IMPOSSIBLE_M)
-    for row, offer in enumerate(offers):
-        worth = _worth(board, offer)
-        for column, robot_id in enumerate(robots):
-            distance = fit(board, robot_id, offer)
-            if distance is not None:
-                costs[row, column] = distance - worth + (SHUNNED_M if robot_id == offer.not_robot_id else 0.0)
+    where = Whereabouts(board, robots)
+    table = where.table([board.site(offer.source_id).node_id for offer in offers])
+    costs = np.stack([_costs(board, where, offer, metres) for offer, metres in zip(offers, table, strict=True)])
     rows, columns = linear_sum_assignment(costs)
     return [
         (offers[row], robots[column])
         for row, column in zip(rows, columns, strict=True)
         if costs[row, column] < IMPOSSIBLE_M / 2
     ]
+
+
+def _costs(
+    board: Board, where: Whereabouts, offer: Offer, metres: np.ndarray[Any, np.dtype[np.float64]]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What this piece of work costs with each robot."""
+    source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
+    loaded = board.state.routes.between(source, target)
+    costs = np.where(np.isfinite(metres + loaded), metres - _worth(board, offer), IMPOSSIBLE_M)
+    if board.state.has_chargers and math.isfinite(loaded):
+        for column, robot_id in enumerate(where.robots):
+            if costs[column] < IMPOSSIBLE_M / 2 and fit(board, robot_id, offer) is None:
+                costs[column] = IMPOSSIBLE_M
+    if offer.not_robot_id in where.robots:
+        costs[where.robots.index(offer.not_robot_id)] += SHUNNED_M
+    return costs
 
 
 def _worth(board: Board, offer: Offer) -> float:

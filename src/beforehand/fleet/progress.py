@@ -39,9 +39,22 @@ def progress(board: Board) -> Board:
             _follow_errand(board, robot, report)
         elif robot.task_id is not None:
             task = board.task(robot.task_id)
-            if task.command_state in IN_FLIGHT and not _in_fault(board, task):
+            if task.command_state in IN_FLIGHT and not _no_news(task, report, last) and not _in_fault(board, task):
                 _follow_task(board, task, report, last)
     return board
+
+
+def _no_news(task: Task, report: Telemetry, last: Telemetry) -> bool:
+    """Most reports only say that a robot is still on the same edge; there is nothing to follow in those."""
+    return (
+        report.task_status == 2 == last.task_status
+        and report.node_id == last.node_id
+        and report.next_node_id == last.next_node_id
+        and report.task_id == last.task_id
+        and report.boot == last.boot
+        and task.command_state == "running"
+        and (task.step == "pick" or task.committed)
+    )
 
 
 def _in_fault(board: Board, task: Task) -> bool:
@@ -207,6 +220,8 @@ def _within_commit(board: Board, task: Task, report: Telemetry, node: str) -> bo
     params = board.state.params.get(task.stream_id) if task.stream_id else None
     policy = getattr(params, "drop_policy", None)
     distance = policy.commit_distance_m if policy is not None else 0.0
+    if distance == 0.0:
+        return report.node_id == node and report.next_node_id is None
     left = board.state.routes.left(report.node_id, report.next_node_id, report.x, report.y, node)
     return bool(left <= distance)
 

@@ -30,9 +30,15 @@ class Routes:
             self._join(start, end, length)
             if not edge.one_way:
                 self._join(end, start, length)
-        self._rows: OrderedDict[int, Sequence[float]] = OrderedDict()
+        self._out_of: list[dict[int, float]] = [{} for _ in self.places]
+        for end, into in enumerate(self._into):
+            for start, length in into.items():
+                self._out_of[start][end] = length
+        self._rows: OrderedDict[tuple[int, bool], Sequence[float]] = OrderedDict()
         self._kept_rows = max(16, KEPT_FLOATS // max(1, len(self.places)))
-        self._matrix: Any = None
+        self._matrices: dict[bool, Any] = {}
+        if len(self.places) >= BIG_GRAPH:
+            self._by_scipy([0], True)  # Importing scipy takes a while: better now than in the first tick.
         chargers = [site.node_id for site in scene.worksites if site.worksite_type == "charger"]
         self._to_charger = self._from_many([self.index[node] for node in chargers]) if chargers else None
 
@@ -43,63 +49,79 @@ class Routes:
 
     def to(self, node_id: str) -> Sequence[float]:
         """The distance from every node, by its index, to this one."""
-        target = self.index[node_id]
-        row = self._rows.get(target)
+        return self._row(self.index[node_id], backwards=True)
+
+    def out_of(self, number: int) -> Sequence[float]:
+        """The distance from the node of this number to every node."""
+        return self._row(number, backwards=False)
+
+    def _row(self, number: int, backwards: bool) -> Sequence[float]:
+        key = (number, backwards)
+        row = self._rows.get(key)
         if row is None:
-            row = self._rows[target] = self._from_many([target])
+            row = self._rows[key] = self._from_many([number], backwards)
             if len(self._rows) > self._kept_rows:
                 self._rows.popitem(last=False)
         else:
-            self._rows.move_to_end(target)
+            self._rows.move_to_end(key)
         return row
 
     def between(self, start: str, end: str) -> float:
         return 0.0 if start == end else float(self.to(end)[self.index[start]])
 
+    def ahead(self, node_id: str, next_node_id: str | None, x: float, y: float) -> tuple[int, float]:
+        """The number of the next node a robot comes to, and how far it is from there: 0 when it stands on one."""
+        following = None if next_node_id is None else self.index.get(next_node_id)
+        if following is None:
+            return self.index[node_id], 0.0
+        to_next = math.dist((x, y), self.places[following])
+        edge = self._into[following].get(self.index[node_id])
+        return following, to_next if edge is None else min(to_next, edge)
+
     def left(self, node_id: str, next_node_id: str | None, x: float, y: float, end: str) -> float:
         """How far a robot still has to drive, also when it is between two nodes."""
-        if next_node_id is None or next_node_id not in self.index:
-            return self.between(node_id, end)
-        to_next = math.dist((x, y), self.places[self.index[next_node_id]])
-        edge = self._into[self.index[next_node_id]].get(self.index[node_id])
-        return (to_next if edge is None else min(to_next, edge)) + self.between(next_node_id, end)
+        if next_node_id is None and node_id == end:
+            return 0.0
+        node, already = self.ahead(node_id, next_node_id, x, y)
+        return float(self.to(end)[node]) + already
 
     def to_charger(self, node_id: str) -> float:
         """The distance to the nearest charger; 0 in a scene that has none."""
         return 0.0 if self._to_charger is None else float(self._to_charger[self.index[node_id]])
 
-    def _from_many(self, targets: Sequence[int]) -> Sequence[float]:
+    def _from_many(self, starts: Sequence[int], backwards: bool = True) -> Sequence[float]:
         if len(self.places) >= BIG_GRAPH:
-            return self._by_scipy(targets)
-        return _search(self._into, targets)
+            return self._by_scipy(starts, backwards)
+        return _search(self._into if backwards else self._out_of, starts)
 
-    def _by_scipy(self, targets: Sequence[int]) -> Sequence[float]:
+    def _by_scipy(self, starts: Sequence[int], backwards: bool) -> Sequence[float]:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
-        if self._matrix is None:
+        if backwards not in self._matrices:
             size = len(self.places)
-            joined = [(end, start, length) for end, into in enumerate(self._into) for start, length in into.items()]
+            joins = self._into if backwards else self._out_of
+            joined = [(near, far, length) for near, beyond in enumerate(joins) for far, length in beyond.items()]
             # csgraph reads a stored zero as "no edge": two nodes on one spot are a hair apart instead.
             lengths = [max(length, 1e-9) for _, _, length in joined]
-            ends, starts = [end for end, _, _ in joined], [start for _, start, _ in joined]
-            self._matrix = csr_array((lengths, (ends, starts)), shape=(size, size))
-        found: Sequence[float] = dijkstra(self._matrix, indices=list(targets), min_only=True)
+            nears, fars = [near for near, _, _ in joined], [far for _, far, _ in joined]
+            self._matrices[backwards] = csr_array((lengths, (nears, fars)), shape=(size, size))
+        found: Sequence[float] = dijkstra(self._matrices[backwards], indices=list(starts), min_only=True)
         return found
 
 
-def _search(into: Sequence[dict[int, float]], targets: Iterable[int]) -> list[float]:
-    """Dijkstra's search backwards from the targets."""
-    best = [math.inf] * len(into)
-    heap = [(0.0, target) for target in targets]
-    for _, target in heap:
-        best[target] = 0.0
+def _search(joins: Sequence[dict[int, float]], starts: Iterable[int]) -> list[float]:
+    """Dijkstra's search from the starts along the joins."""
+    best = [math.inf] * len(joins)
+    heap = [(0.0, start) for start in starts]
+    for _, start in heap:
+        best[start] = 0.0
     while heap:
         length, node = heapq.heappop(heap)
         if length > best[node]:
             continue
-        for before, step in into[node].items():
-            if length + step < best[before]:
-                best[before] = length + step
-                heapq.heappush(heap, (length + step, before))
+        for beyond, step in joins[node].items():
+            if length + step < best[beyond]:
+                best[beyond] = length + step
+                heapq.heappush(heap, (length + step, beyond))
     return best
