@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from beforehand.app.cell_plans import atomic_steps, claims
+from beforehand.app.cells import cells_of
 from beforehand.app.craft import PlanRequest
 from beforehand.app.graphs import find_scene
 from beforehand.app.house import House, open_house
@@ -86,6 +87,19 @@ async def draft_plan(settings: Settings, request: PlanRequest) -> Plan:
     async with open_scratch(settings, with_servers=False) as house:
         name = await know_scene(house, settings, request.scene)
         return await (await craft_of(house, name)).draft(replace(request, scene=name))
+
+
+async def cell_state(settings: Settings, scene: str) -> dict[str, Any]:
+    """Where a cell's robot stands and what it holds: by the home's log, else as its scene begins."""
+    async with open_scratch(settings, with_servers=False) as house:
+        name = await know_scene(house, settings, scene)
+        return await cells_of(house).state_document(name)
+
+
+async def scene_document(settings: Settings, scene: str) -> Any:
+    """A scene as the home has it, else as an example or a file does."""
+    document, _ = await _from_home(settings, scene)
+    return await find_scene(settings, scene) if document is None else document
 
 
 async def for_scene(

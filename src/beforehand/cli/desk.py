@@ -27,6 +27,12 @@ class Desk(Protocol):
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         """Hand a plan in; the answer is the plan with its id and version."""
 
+    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
+        """A person says where a cell's robot stands and what it holds; the answer is the cell."""
+
+    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
+        """Have a cell's simulated controller go wrong."""
+
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document: ...
 
     async def template(self, name: str) -> Document: ...

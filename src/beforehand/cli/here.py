@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from beforehand.app.cells import cells_of, read_fault
 from beforehand.app.house import House
 from beforehand.app.inbox import answer_decision, show_decision
 from beforehand.app.plans import craft_of, take_plan
@@ -42,6 +43,16 @@ class Here:
         if await self.house.store.row("scene", scene) is None:
             return str((await save_scene(self.house, None, find_document(scene), activate=True))["name"])
         return str((await activate_scene(self.house, scene))["name"])
+
+    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
+        name = await self._live_scene(scene)
+        cells = cells_of(self.house)
+        await cells.set_state(name, position, tool, by=BY)
+        return await cells.state_document(name)
+
+    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
+        name = await self._live_scene(scene)
+        return await cells_of(self.house).inject(name, read_fault(fault, target))
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
         plan, _ = await plan_from_template(self.house, name, parameters, workspace=workspace, by=BY)

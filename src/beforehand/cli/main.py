@@ -11,7 +11,22 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from beforehand import __version__
-from beforehand.cli import config, doctor, graph, inbox, plan, plans, plugins, run, scene, template, token, up
+from beforehand.cli import (
+    cell,
+    config,
+    doctor,
+    fleet,
+    graph,
+    inbox,
+    plan,
+    plans,
+    plugins,
+    run,
+    scene,
+    template,
+    token,
+    up,
+)
 from beforehand.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stopped, code_for, explain, report_bug
 from beforehand.cli.logs import is_debug, set_debug
 from beforehand.cli.screen import prepare_streams, say, tell
@@ -58,6 +73,8 @@ app.command()(run.run)
 app.add_typer(template.app, name="template")
 app.add_typer(inbox.app, name="inbox")
 app.add_typer(scene.app, name="scene")
+app.add_typer(cell.app, name="cell")
+app.add_typer(fleet.app, name="fleet")
 app.add_typer(graph.app, name="graph")
 app.command()(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 
@@ -71,9 +72,38 @@ class There:
         )
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
-        if scene is not None and isinstance(document, Mapping):
-            document = {**document, "scene": scene}
-        return dict(await self._call("POST", "/plans", {"plan": document, "workspace": workspace}))
+        body = {"plan": document, "workspace": workspace}
+        named = document.get("scene") if isinstance(document, Mapping) else None
+        if scene is not None or isinstance(named, str):
+            body["scene"] = await self._live_scene(scene if scene is not None else str(named))
+        return dict(await self._call("POST", "/plans", body))
+
+    async def _live_scene(self, scene: str) -> str:
+        """Have the server make a scene live, handing it over first where the server does not know it; its name."""
+        known = {row["name"]: row for row in await self._call("GET", "/scenes")}
+        name = scene
+        if scene not in known:
+            from beforehand.app.scenes import find_document
+
+            document = find_document(scene)
+            name = str(document.get("name", scene)) if isinstance(document, dict) else scene
+            await self._call("PUT", f"/scenes/{_part(name)}", document)
+        if not known.get(scene, {}).get("active"):
+            await self._call("POST", f"/scenes/{_part(name)}/activate")
+        return name
+
+    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
+        given = {"position": position, "tool": tool}
+        body = {name: value for name, value in given.items() if value is not None}
+        return dict(await self._call("PATCH", f"/cells/{_part(await self._live_scene(scene))}", body))
+
+    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
+        body = {"fault": fault} | ({} if target is None else {"target": target})
+        return dict(await self._call("POST", f"/cells/{_part(await self._live_scene(scene))}/faults", body))
+
+    async def why(self, name: str | None, scene: str | None) -> list[Document]:
+        asked = {key: value for key, value in (("name", name), ("scene", scene)) if value}
+        return list(await self._call("GET", f"/fleet/why?{urlencode(asked)}"))
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
         body = {"parameters": dict(parameters), "workspace": workspace}
