@@ -25,8 +25,10 @@ from beforehand.fleet.rules import (
     RUNNING,
     can_drop,
     is_loaded,
+    is_there,
     phase_of,
     settle_questions,
+    target_node,
     thaw,
 )
 from beforehand.fleet.timers import start_timers
@@ -146,7 +148,7 @@ def _reactivate(board: Board, task: Task) -> Task:
     assert task.robot_id is not None
     thaw(board, task.task_id)
     settle_questions(board, task.task_id)
-    phase = phase_of(task, False)
+    phase = phase_of(task, is_there(board, task.robot_id, target_node(board, task)))
     robot = board.robot(task.robot_id)
     board.change_robot(robot, phase="held" if robot.held else phase, error=None)
     changes: dict[str, Any] = {}
