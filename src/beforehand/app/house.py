@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import structlog
+
 from beforehand.adapters.files.workspace import DiskWorkspace
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.app.clock import WallClock
@@ -57,6 +59,7 @@ class House:
         **about: Any,
     ) -> Event:
         """Append one event of the house's own."""
+        correlation_id = correlation_id or _of_this_request()
         event = self.event(kind, data, owner=owner, correlation_id=correlation_id, scene=scene, **about)
         return (await self.store.append([event]))[0]
 
@@ -82,6 +85,11 @@ class House:
     def refresh_catalog(self) -> None:
         """The set of tools has changed."""
         self.catalog = self.shed.catalog
+
+
+def _of_this_request() -> str:
+    """The correlation id of the request that is being answered, if there is one."""
+    return str(structlog.contextvars.get_contextvars().get("correlation_id", ""))
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.app.house import House
-from beforehand.app.plans import edit_plan, get_plan
+from beforehand.app.plans import correlation_of, edit_plan, get_plan, stale_version
 from beforehand.app.runs import adopt_version, answer_review, load_run, start_run, take_up, tell
 from beforehand.app.scenes import activate_scene
 from beforehand.engine.decide import record
@@ -40,7 +40,7 @@ async def answer_decision(
 ) -> dict[str, Any]:
     """Answer a decision with one of its verbs. `carry_on` false only writes it down; whoever runs the plan goes on."""
     row = await show_decision(house, decision_id)
-    _refuse_closed(row)
+    await _refuse_closed(house, row)
     if verb not in row["verbs"]:
         raise BadInputError(
             f"This decision does not take {verb!r}; it takes {name_list(row['verbs'])}.",
@@ -70,14 +70,31 @@ async def _take_up_again(house: House, decision: Decision) -> None:
         await activate_scene(house, str(decision.about["scene"]))
 
 
-def _refuse_closed(row: Mapping[str, Any]) -> None:
+async def _refuse_closed(house: House, row: Mapping[str, Any]) -> None:
+    """Answering twice is a conflict; so is answering the review of a version that another has replaced."""
     if row["status"] == "open":
         return
     given = row.get("answer", {})
-    how = f"was answered with {given['verb']!r}" if given else f"was withdrawn: {row.get('why', '')}"
+    changes: Mapping[str, Any] = {}
+    if given:
+        says = f"This decision was answered with {given['verb']!r} already."
+    else:
+        says = f"This decision was withdrawn. {row.get('why', '')}".strip()
+        changes = await _changes_since(house, row)
     raise ConflictError(
-        f"This decision {how}.", code="decision.closed", extra={"status": row["status"], "answer": given or None}
+        says,
+        code="decision.closed",
+        hint="The inbox lists what still waits.",
+        extra={"status": row["status"], "answer": given or None, **changes},
     )
+
+
+async def _changes_since(house: House, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a newer version changed, when a review of an older one is answered."""
+    if row["kind"] != "review":
+        return {}
+    latest = await get_plan(house, str(row["about"]["planId"]))
+    return (await stale_version(house, latest, int(row["about"]["version"]))).extra
 
 
 async def _answer_review(house: House, decision: Decision, verb: str, *, note: str, by: str) -> None:
@@ -98,7 +115,16 @@ async def _close(house: House, decision: Decision, answer: Answer) -> None:
     about = dict(decision.about)
     scene = about.pop("scene", None)
     owner = f"plan:{about['planId']}" if decision.kind == "review" else f"bug:{about.get('runId', scene)}"
-    await house.log("decisionAnswered", data, owner=owner, scene=scene, decisionId=decision.id, **about)
+    correlation_id = await correlation_of(house, about["planId"]) if decision.kind == "review" else ""
+    await house.log(
+        "decisionAnswered",
+        data,
+        owner=owner,
+        correlation_id=correlation_id,
+        scene=scene,
+        decisionId=decision.id,
+        **about,
+    )
 
 
 async def _answer_craft(house: House, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> None:
@@ -116,6 +142,7 @@ async def _answer_run(
         await take_up(house, run_id)
     driver = house.drivers.get(run_id)
     run = driver.run if driver is not None else await load_run(house, run_id)
+    value = _as_meant(decision, verb, value)
     _check_value(house, run, decision, verb, value)
     given: list[Any] = [Answered(house.now(), decision.id, verb, value, note, by)]
     if decision.kind == "failure" and verb == "insert":
@@ -128,6 +155,15 @@ async def _answer_run(
         if verdict.reasons:
             raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
         await house.store.append(verdict.events)
+
+
+def _as_meant(decision: Decision, verb: str, value: Any) -> Any:
+    """What goes with a failure's verb may be given bare: the arguments themselves, or the list of steps."""
+    if decision.kind == "failure" and verb == "retry" and isinstance(value, Mapping) and value and "args" not in value:
+        return {"args": dict(value)}
+    if decision.kind == "failure" and verb == "insert" and isinstance(value, list):
+        return {"steps": value}
+    return value
 
 
 def _check_value(house: House, run: RunState, decision: Decision, verb: str, value: Any) -> None:

@@ -222,7 +222,7 @@ async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str
         craft = await craft_of(house, latest.scene)
         origin = latest.origin
         request = PlanRequest(latest.scene, origin.text, origin.intent, note, origin.options)
-        fresh = await craft.plan(request, await _correlation_id(house, plan_id))
+        fresh = await craft.plan(request, await correlation_of(house, plan_id))
         plan = fresh.model_copy(
             update={
                 "id": latest.id,
@@ -234,7 +234,7 @@ async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str
         return await _keep_version(house, plan, by=by)
 
 
-async def _correlation_id(house: House, plan_id: str) -> str:
+async def correlation_of(house: House, plan_id: str) -> str:
     """The id that goes with a plan from what somebody wanted to the last event of its run."""
     head = await house.store.row("planHead", plan_id) or {}
     return str(head.get("correlationId") or plan_id)
@@ -242,7 +242,7 @@ async def _correlation_id(house: House, plan_id: str) -> str:
 
 async def _keep_version(house: House, plan: Plan, *, by: str, may_change: str | None = None) -> tuple[Plan, Decision]:
     await _refuse_scene_problems(house, plan)
-    correlation_id = await _correlation_id(house, plan.id)
+    correlation_id = await correlation_of(house, plan.id)
     run = await live_run_state(house, plan.id)
     started = [] if run is None else [bad for bad in adoption_problems(run, plan) if bad.about != may_change]
     if started:
