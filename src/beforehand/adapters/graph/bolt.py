@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from beforehand.adapters.graph import cypher
 from beforehand.adapters.graph.address import GraphAddress
 from beforehand.adapters.graph.faults import no_driver, unavailable, unknown_scene
-from beforehand.adapters.graph.rows import Row, Rows, digest, rows_of, scene_of
+from beforehand.adapters.graph.rows import Row, Rows, Tables, digest, rows_of, scene_of
 from beforehand.model.cell import CellScene
 
 T = TypeVar("T")
@@ -56,13 +56,14 @@ class BoltGraph:
 
     async def read(self, name: str) -> CellScene:
         async with self._talk() as talk:
-            rows = await self._rows(talk, name)
-        return scene_of(name, rows)
+            tables = await self._tables(talk, name)
+        return scene_of(name, _rows(tables))
 
     async def fingerprint(self, name: str) -> str:
         """Every row is fetched: a graph that anybody may edit has no cheaper sign of change one could trust."""
         async with self._talk() as talk:
-            return digest(await self._rows(talk, name))
+            tables = await self._tables(talk, name)
+        return digest(tables)
 
     async def names(self) -> tuple[str, ...]:
         async with self._talk() as talk:
@@ -89,21 +90,14 @@ class BoltGraph:
     async def _has_unnamed(self, talk: Talk) -> bool:
         return any(row["positions"] for row in await talk.ask(cypher.UNNAMED))
 
-    async def _rows(self, talk: Talk, name: str) -> Rows:
+    async def _tables(self, talk: Talk, name: str) -> Tables:
+        """Everything the graph holds of a scene, as it came."""
         named = await self._is_named(talk, name)
-
-        async def ask(query: str) -> list[Row]:
-            return await talk.ask(cypher.of_scene(query, named=named), scene=name)
-
-        about = await talk.ask(cypher.ABOUT, scene=name) if named else []
-        return Rows(
-            about=about[0] if about else {},
-            positions=await ask(cypher.POSITIONS),
-            moves=await ask(cypher.MOVES),
-            tools=_with_stands(await ask(cypher.TOOLS), await ask(cypher.STANDS)),
-            routines=await ask(cypher.ROUTINES),
-            supports=await ask(cypher.SUPPORTS),
-        )
+        rule = cypher.OF_SCENE if named else cypher.OF_NONE
+        asked = {table: columns.query(rule) for table, columns in cypher.TABLES.items()}
+        if named:
+            asked["about"] = cypher.ABOUT.query("name = $scene")
+        return {table: (await talk.ask(query, scene=name))[0]["rows"] for table, query in asked.items()}
 
     async def _is_named(self, talk: Talk, name: str) -> bool:
         """Whether the scene's nodes carry its name; NotFoundError when there is no such scene in either way."""
@@ -166,12 +160,18 @@ def _is_transport(error: BaseException) -> bool:
     return isinstance(error, DriverError | Neo4jError | TimeoutError | OSError)
 
 
-def _with_stands(tools: list[Row], stands: list[Row]) -> list[Row]:
-    """A tool with two stands comes twice, which whoever checks the scene will report."""
-    found: dict[Any, list[Any]] = {}
-    for row in stands:
-        found.setdefault(row["name"], []).append(row["stand"])
-    return [{**tool, "stand": stand} for tool in tools for stand in found.get(tool["name"], [None])]
+def _rows(tables: Tables) -> Rows:
+    columns = {**cypher.TABLES, "about": cypher.ABOUT}
+    named = {
+        table: [dict(zip(columns[table].columns, row, strict=True)) for row in rows] for table, rows in tables.items()
+    }
+    stands: dict[Any, list[Any]] = {}
+    for row in named.pop("stands"):
+        stands.setdefault(row["name"], []).append(row["stand"])
+    # A tool with two stands comes twice, which whoever checks the scene will report.
+    named["tools"] = [{**tool, "stand": stand} for tool in named["tools"] for stand in stands.get(tool["name"], [None])]
+    about = named.pop("about", [])
+    return Rows(about=about[0] if about else {}, **named)
 
 
 async def _replace(talk: Talk, scene: str, rows: Rows) -> None:

@@ -4,6 +4,10 @@ Reads come in two kinds: of the nodes of one scene, and of nodes that carry no `
 do. Relations count only between nodes of the same kind, so no scene reaches into another.
 """
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 LABELS = ("Position", "Routine", "Tool")
 
 NAMES = """
@@ -15,39 +19,63 @@ MATCH (s:Scene) WHERE s.name IS NOT NULL RETURN DISTINCT s.name AS name ORDER BY
 UNNAMED = """
 MATCH (p:Position) WHERE p.scene IS NULL RETURN count(p) AS positions
 """
-ABOUT = """
-MATCH (s:Scene) WHERE s.name = $scene
-RETURN s.current_position AS current_position, s.current_tool AS current_tool, s.speed_mps AS speed_mps
-ORDER BY current_position, current_tool, speed_mps
-"""
-POSITIONS = """
-MATCH (p:Position) WHERE {p}
-RETURN p.name AS name, p.x AS x, p.y AS y, p.role AS role, p.rank AS rank ORDER BY rank, name
-"""
-MOVES = """
-MATCH (p:Position)-[m:ONLY_ALLOWED_MOVE_TO]->(q:Position) WHERE {p} AND {q}
-RETURN p.name AS source, q.name AS target, m.one_way AS one_way, m.cost AS cost, m.rank AS rank
-ORDER BY rank, source, target
-"""
-TOOLS = """
-MATCH (t:Tool) WHERE {t}
-RETURN t.name AS name, t.rank AS rank ORDER BY rank, name
-"""
-STANDS = """
-MATCH (t:Tool)-[:LOCATED_AT]->(p:Position) WHERE {t} AND {p}
-RETURN t.name AS name, p.name AS stand ORDER BY name, stand
-"""
-ROUTINES = """
-MATCH (r:Routine) WHERE {r}
-RETURN r.name AS name, r.required_tool AS required_tool, r.words AS words, r.duration_s AS duration_s, r.rank AS rank
-ORDER BY rank, name
-"""
-SUPPORTS = """
-MATCH (r:Routine)-[s:SUPPORTED_AT]->(p:Position) WHERE {r} AND {p}
-RETURN r.name AS routine, p.name AS position, s.stabilize AS stabilize, s.verify AS verify,
-       s.action_after AS action_after, s.rank AS rank
-ORDER BY routine, rank, position
-"""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Nodes or relations of one kind. They come as one list of lists, which the driver unpacks four times as fast."""
+
+    match: str
+    columns: Mapping[str, str]
+    order: str
+
+    def query(self, rule: str) -> str:
+        """The query with `rule` for the `scene` of every node in it."""
+        nodes = re.findall(r"\((\w+):", self.match)
+        where = " AND ".join(f"{node}.{rule}" for node in nodes)
+        things = ", ".join(re.findall(r"[(\[](\w+):", self.match))
+        wanted = ", ".join(self.columns.values())
+        return (
+            f"MATCH {self.match} WHERE {where} WITH {things} ORDER BY {self.order} RETURN collect([{wanted}]) AS rows"
+        )
+
+
+OF_SCENE = "scene = $scene"
+OF_NONE = "scene IS NULL"
+
+ABOUT = Table(
+    "(s:Scene)",
+    {name: f"s.{name}" for name in ("current_position", "current_tool", "speed_mps")},
+    "s.current_position, s.current_tool, s.speed_mps",
+)
+TABLES = {
+    "positions": Table(
+        "(p:Position)",
+        {"name": "p.name", "x": "p.x", "y": "p.y", "role": "p.role", "rank": "p.rank"},
+        "p.rank, p.name",
+    ),
+    "moves": Table(
+        "(p:Position)-[m:ONLY_ALLOWED_MOVE_TO]->(q:Position)",
+        {"source": "p.name", "target": "q.name", "one_way": "m.one_way", "cost": "m.cost", "rank": "m.rank"},
+        "m.rank, p.name, q.name",
+    ),
+    "tools": Table("(t:Tool)", {"name": "t.name", "rank": "t.rank"}, "t.rank, t.name"),
+    "stands": Table("(t:Tool)-[l:LOCATED_AT]->(p:Position)", {"name": "t.name", "stand": "p.name"}, "t.name, p.name"),
+    "routines": Table(
+        "(r:Routine)",
+        {name: f"r.{name}" for name in ("name", "required_tool", "words", "duration_s", "rank")},
+        "r.rank, r.name",
+    ),
+    "supports": Table(
+        "(r:Routine)-[s:SUPPORTED_AT]->(p:Position)",
+        {
+            "routine": "r.name",
+            "position": "p.name",
+            **{name: f"s.{name}" for name in ("stabilize", "verify", "action_after", "rank")},
+        },
+        "r.name, s.rank, p.name",
+    ),
+}
 
 CLAIM = "MERGE (s:Scene {name: $scene}) SET s = $about"
 """First of all writes: whoever else pushes this scene waits for this node."""
@@ -60,9 +88,3 @@ MATCH (a) WHERE elementId(a) = row.a
 MATCH (b) WHERE elementId(b) = row.b
 CREATE (a)-[r:{kind}]->(b) SET r = row.about
 """
-
-
-def of_scene(query: str, *, named: bool) -> str:
-    """The query for the nodes of `$scene`, or for those that belong to none."""
-    rule = "= $scene" if named else "IS NULL"
-    return query.format(**{node: f"{node}.scene {rule}" for node in "pqrt"})

@@ -6,9 +6,8 @@ of the wrong kind is a problem that names the node.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -19,6 +18,8 @@ from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem
 
 Row = dict[str, Any]
+Tables = dict[str, list[list[Any]]]
+"""Values as a database gives them, by kind of thing."""
 WordT = TypeVar("WordT", bound=SnakeWord)
 
 
@@ -34,17 +35,10 @@ class Rows:
     supports: list[Row] = field(default_factory=list)
 
 
-def digest(rows: Rows) -> str:
-    """A text that changes when any row does; the order in which a server gave them does not matter."""
-    parts = {
-        name: value if isinstance(value, dict) else sorted(_text(row) for row in value)
-        for name, value in asdict(rows).items()
-    }
-    return hashlib.sha256(_text(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=repr)
+def digest(tables: Tables) -> str:
+    """A text that changes when any value does; the order in which a server gave the rows does not matter."""
+    parts = [(table, sorted(map(repr, rows))) for table, rows in sorted(tables.items())]
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def rows_of(scene: CellScene) -> Rows:
@@ -130,7 +124,7 @@ def _in_order(rows: Iterable[Row], *names: str) -> list[Row]:
     def place(row: Row) -> tuple[Any, ...]:
         rank = row.get("rank")
         known = isinstance(rank, int) and not isinstance(rank, bool)
-        return (not known, rank if known else 0, *(str(row.get(name)) for name in names), _text(row))
+        return (not known, rank if known else 0, *(str(row.get(name)) for name in names), repr(row))
 
     return [_present({k: v for k, v in row.items() if k != "rank"}) for row in sorted(rows, key=place)]
 
