@@ -13,6 +13,9 @@ from beforehand.ports.store import EVERYTHING, EventFilter, Record, Store
 KEPT = 20_000
 KEPT_BYTES = 64 * 1024 * 1024
 BATCH = 500
+REST_S = 0.0001
+"""Between two rounds of news there is this much rest per follower, so that many of them get bigger batches under load
+and the loop stays free for others; news after a rest goes out at once."""
 
 
 class Feed:
@@ -22,6 +25,9 @@ class Feed:
         self._recent_bytes = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
+        self._followers = 0
+        self._rest_until = 0.0
+        self._bell: asyncio.TimerHandle | None = None
         self._take_off: Callable[[], None] = store.on_commit(self._heard)
 
     def _heard(self, records: Sequence[Record]) -> None:
@@ -31,9 +37,19 @@ class Feed:
             self._recent_bytes += len(line)
         while len(self._recent) > 1 and (len(self._recent) > KEPT or self._recent_bytes > KEPT_BYTES):
             self._recent_bytes -= len(self._recent.popleft()[1])
-        self._ring()
+        if self._bell is None:
+            loop = asyncio.get_running_loop()
+            if loop.time() < self._rest_until:
+                self._bell = loop.call_at(self._rest_until, self._ring)
+            else:
+                self._ring()
 
     def _ring(self) -> None:
+        self._bell = None
+        self._rest_until = asyncio.get_running_loop().time() + REST_S * self._followers
+        self._wake()
+
+    def _wake(self) -> None:
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
         self._news = None
@@ -42,7 +58,9 @@ class Feed:
         """End every subscription."""
         self._closed = True
         self._take_off()
-        self._ring()
+        if self._bell is not None:
+            self._bell.cancel()
+        self._wake()
 
     async def follow(
         self, after: int, only: EventFilter = EVERYTHING, *, idle_s: float | None = None
@@ -51,12 +69,16 @@ class Feed:
         place = after
         clock = asyncio.get_running_loop()
         quiet_since = clock.time()
-        while not self._closed:
-            batch, place = await self._next(place, only)
-            left_s = None if idle_s is None else max(0.0, quiet_since + idle_s - clock.time())
-            if batch or not await self._wait(place, left_s):
-                yield batch
-                quiet_since = clock.time()
+        self._followers += 1
+        try:
+            while not self._closed:
+                batch, place = await self._next(place, only)
+                left_s = None if idle_s is None else max(0.0, quiet_since + idle_s - clock.time())
+                if batch or not await self._wait(place, left_s):
+                    yield batch
+                    quiet_since = clock.time()
+        finally:
+            self._followers -= 1
 
     async def _next(self, place: int, only: EventFilter) -> tuple[list[tuple[Record, bytes]], int]:
         """The next batch after a place, and the place it leads to; an empty batch when there is nothing new."""
@@ -77,7 +99,7 @@ class Feed:
         return [], max(place, last)
 
     async def _wait(self, place: int, idle_s: float | None) -> bool:
-        if self._closed or (self._recent and self._recent[-1][0].seq > place):
+        if self._closed or (self._bell is None and self._recent and self._recent[-1][0].seq > place):
             return True
         if self._news is None:
             self._news = asyncio.get_running_loop().create_future()

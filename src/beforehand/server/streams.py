@@ -41,16 +41,21 @@ class EventStream(Response):
         del self.headers["content-length"]
         self.frames = frames
         self.audience = audience
+        self.sending_since: float | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.audience.following += 1
         sending = asyncio.create_task(self._send_all(send))
         leaving = asyncio.create_task(_left(receive))
         try:
-            await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
-            if sending.done() and isinstance(sending.exception(), TimeoutError):
-                await self._cut_off(scope, leaving)
-            elif sending.done():
+            while not sending.done() and not leaving.done():
+                # One watch per follower, not one timer per send: most sends end at once.
+                watch_s = self.audience.patience_s / 4
+                await asyncio.wait([sending, leaving], timeout=watch_s, return_when=asyncio.FIRST_COMPLETED)
+                if self._is_stuck():
+                    await self._cut_off(scope, leaving)
+                    return
+            if sending.done():
                 sending.result()
         finally:
             self.audience.following -= 1
@@ -58,12 +63,18 @@ class EventStream(Response):
                 task.cancel()
             await asyncio.gather(sending, leaving, return_exceptions=True)
 
+    def _is_stuck(self) -> bool:
+        since = self.sending_since
+        return since is not None and asyncio.get_running_loop().time() - since > self.audience.patience_s
+
     async def _send_all(self, send: Send) -> None:
+        clock = asyncio.get_running_loop()
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async with aclosing(self.frames) as frames:  # type: ignore[type-var]
             async for frame in frames:
-                async with asyncio.timeout(self.audience.patience_s):
-                    await send({"type": "http.response.body", "body": frame, "more_body": True})
+                self.sending_since = clock.time()
+                await send({"type": "http.response.body", "body": frame, "more_body": True})
+                self.sending_since = None
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _cut_off(self, scope: Scope, leaving: "asyncio.Task[None]") -> None:
