@@ -6,8 +6,9 @@ An argument that is exactly `$step_1` becomes that step's value, type kept; `$st
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from beforehand.model.reason import name_list, nearest_names
@@ -42,6 +43,12 @@ def _reference(step: str, parts: str) -> Reference:
 
 def parse_reference(text: str) -> Reference | None:
     """The reference that `text` is as a whole, `$step_1.a[0]`, else None."""
+    if text[:1] != "$":
+        return None
+    return _parse_short(text) if len(text) <= 100 else _parse(text)
+
+
+def _parse(text: str) -> Reference | None:
     match = _WHOLE.fullmatch(text)
     if match is None:
         return None
@@ -50,32 +57,35 @@ def parse_reference(text: str) -> Reference | None:
     return _reference(match[3], match[4])
 
 
-def references_in(value: Any) -> Iterator[Reference]:
+_parse_short = lru_cache(maxsize=50_000)(_parse)
+"""A plan's references are looked at when it is validated, laid out and run."""
+
+
+def references_in(value: Any) -> list[Reference]:
     """Every reference in an argument, however deep it lies."""
+    found: list[Reference] = []
     stack = [value]
     while stack:
         item = stack.pop()
         if isinstance(item, str):
             if "$" in item:
-                yield from _references_in_text(item)
+                found += _references_in_text(item)
         elif isinstance(item, dict):
             stack.extend(item.values())
         elif isinstance(item, list | tuple):
             stack.extend(item)
+    return found
 
 
-def _references_in_text(text: str) -> Iterator[Reference]:
+def _references_in_text(text: str) -> list[Reference]:
     whole = parse_reference(text)
     if whole is not None:
-        yield whole
-        return
-    for match in _INSIDE.finditer(text):
-        if match[1] is not None:
-            yield _reference(match[1], match[2])
+        return [whole]
+    return [_reference(match[1], match[2]) for match in _INSIDE.finditer(text) if match[1] is not None]
 
 
 def holds_reference(value: Any) -> bool:
-    return next(references_in(value), None) is not None
+    return bool(references_in(value))
 
 
 def fill(value: Any, look_up: Callable[[Reference], Any]) -> Any:

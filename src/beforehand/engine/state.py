@@ -12,7 +12,7 @@ from beforehand.engine.condition import parse_condition
 from beforehand.engine.graph import dependencies, ranks
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, iso
-from beforehand.model.plan import Plan, RunStatus, Step, StepStatus, step_wire
+from beforehand.model.plan import FINAL_STATUSES, Plan, RunStatus, Step, StepStatus, step_wire
 
 PlanOf = Callable[[int], Plan]
 """The version of the run's plan with that number."""
@@ -56,7 +56,7 @@ class StepState:
 
     @property
     def is_settled(self) -> bool:
-        return self.status.is_final and self.decision is None
+        return self.decision is None and self.status in FINAL_STATUSES
 
     @property
     def value(self) -> Any:
@@ -189,15 +189,17 @@ class RunState:
         went_on, settled, ran = state.lets_go_on, state.is_settled, _counts_as_running(state)
         retried = state.retry_at is not None
         change(state)
+        goes_on, is_settled = state.lets_go_on, state.is_settled
         self.retrying += (state.retry_at is not None) - retried
-        self.unsettled += settled - state.is_settled
         self.running += _counts_as_running(state) - ran
-        if went_on != state.lets_go_on:
-            for follower in self.followers.get(name, ()):
+        if went_on != goes_on:
+            for follower in self.followers[name]:
                 self.waits[follower] += 1 if went_on else -1
                 self._note_eligible(follower)
-        if state.parent is not None and settled != state.is_settled:
-            self.steps[state.parent].open_children += 1 if settled else -1
+        if settled != is_settled:
+            self.unsettled += settled - is_settled
+            if state.parent is not None:
+                self.steps[state.parent].open_children += 1 if settled else -1
         self._note_eligible(name)
 
 
