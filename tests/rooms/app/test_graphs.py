@@ -1,5 +1,6 @@
 """A graph is read once per change, never half, and never mistaken for something it is not."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from beforehand.app.graphs import GraphScenes, find_scene, open_graph, pull_scen
 from beforehand.app.settings import KNOWN, Settings, load_settings
 from beforehand.cell.scene import read_cell
 from beforehand.model.cell import CellScene
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, UnavailableError
 
 
 def cell(*positions: str, name: str = "cell") -> CellScene:
@@ -120,6 +121,13 @@ async def test_only_cells_are_pushed(tmp_path: Path) -> None:
 async def test_a_scene_nobody_has_is_still_unknown_without_a_graph(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="There is no scene 'nix'"):
         await find_scene(settings(tmp_path), "nix")
+
+
+async def test_without_the_driver_one_learns_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "neo4j", None)
+    with pytest.raises(UnavailableError, match="driver for graph databases is not installed") as refused:
+        await pull_scene(settings(tmp_path, graph="bolt://127.0.0.1:1"), "cell")
+    assert "beforehand[graph]" in refused.value.hint
 
 
 # -- addresses -------------------------------------------------------------------------------------------------------

@@ -16,11 +16,16 @@ from beforehand.adapters.graph.address import GraphAddress
 from beforehand.adapters.graph.faults import no_driver, unavailable, unknown_scene
 from beforehand.adapters.graph.rows import Row, Rows, Tables, digest, rows_of, scene_of
 from beforehand.model.cell import CellScene
+from beforehand.model.errors import UnavailableError
 
 T = TypeVar("T")
 TIMEOUT_S = 5.0
 BATCH = 500
 """Rows a statement writes or deletes, and a reader fetches, at once."""
+
+
+PUSHES = 3
+"""How often a push is tried when another one of the same scene was in its way."""
 
 
 class Talk:
@@ -51,6 +56,7 @@ class BoltGraph:
         self._timeout_s = timeout_s
         self._any_name = any_name
         self._driver: Any = None
+        self._names_unique = False
 
     # -- the port ------------------------------------------------------------------------------------------------
 
@@ -73,8 +79,28 @@ class BoltGraph:
             return tuple(sorted(known))
 
     async def write(self, scene: CellScene) -> None:
-        async with self._talk(writing=True) as talk:
-            await _replace(talk, scene.name, rows_of(scene))
+        await self._keep_names_unique()
+        for attempt in range(1, PUSHES + 1):
+            try:
+                async with self._talk(writing=True) as talk:
+                    await _replace(talk, scene.name, rows_of(scene))
+                return
+            except UnavailableError as fault:
+                if fault.code != "graph.busy" or attempt == PUSHES:
+                    raise
+
+    async def _keep_names_unique(self) -> None:
+        """Best effort, once: where this user may not say so, two first pushes of one scene must not meet."""
+        if self._names_unique:
+            return
+        self._names_unique = True
+        try:
+            async with self._talk() as talk:
+                await talk.ask(cypher.ONE_EACH)
+        except UnavailableError as fault:
+            if fault.code not in ("graph.forbidden", "graph.failed", "graph.busy"):
+                self._names_unique = False
+                raise
 
     async def close(self) -> None:
         driver, self._driver = self._driver, None

@@ -77,6 +77,9 @@ TABLES = {
     ),
 }
 
+ONE_EACH = "CREATE CONSTRAINT beforehand_scene IF NOT EXISTS FOR (s:Scene) REQUIRE s.name IS UNIQUE"
+"""So that two first pushes at the same moment cannot both make the scene."""
+
 CLAIM = "MERGE (s:Scene {name: $scene}) SET s = $about"
 """First of all writes: whoever else pushes this scene waits for this node."""
 

@@ -60,7 +60,7 @@ def _explained(error: BaseException, address: GraphAddress, timeout_s: float) ->
         return ("slow", f"{server} gave no answer within {timeout_s:g} s.", "Try again when it is less busy.")
     if isinstance(error, said.DriverError | OSError):
         return ("gone", f"{server} does not answer, or broke off.", _LOOK)
-    if code.startswith("Neo.TransientError"):
+    if code.startswith("Neo.TransientError") or code.endswith(".ConstraintValidationFailed"):
         return ("busy", f"{server} could not do it just now ({code}).", "Try again.")
     return ("failed", f"{server} could not do it ({code or type(error).__name__}).", "Its own log says why.")
 
