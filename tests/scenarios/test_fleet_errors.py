@@ -13,7 +13,7 @@ from beforehand.fleet.inputs import AnswerDecision, FleetVerb, PatchWorksite, Ro
 from beforehand.fleet.scene import read_fleet
 from beforehand.fleet.state import restore, snapshot
 from beforehand.fleet.verbs import TABLE, TASK_VERBS
-from beforehand.fleet.why import why, why_robot, why_stream, why_task
+from beforehand.fleet.why import why, why_everything, why_robot, why_stream, why_task
 from beforehand.model.errors import NotFoundError
 from beforehand.model.robot import CancelTarget, GoTarget, PauseRobot, ResumeRobot
 from beforehand.testing.fleet import ScriptedRobots, Shift
@@ -594,6 +594,12 @@ def test_fleet_why_a_task_says_what_it_waits_for() -> None:
     assert why_task(shift.state, "yard-t1", shift.now)[0].code == "task.under_way"
     shift.run(15)
     assert why_task(shift.state, "yard-t1", shift.now)[0].code == "robot.offline"
+
+
+def test_fleet_why_lists_everything_that_stands_still() -> None:
+    shift = struck(yard(robots=2), fault("status5", 0))
+    shift.run(5)
+    assert set(why_everything(shift.state, shift.now)) == {"RB-02", "yard-t1", "s"}
 
 
 def test_fleet_why_an_unknown_name_gets_the_known_ones() -> None:

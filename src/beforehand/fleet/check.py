@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from beforehand.fleet.params import OPERATIONS
-from beforehand.fleet.shape import Problems, read_shape
+from beforehand.fleet.shape import Problems, check_plain, read_shape
 from beforehand.fleet.streams import KINDS
 from beforehand.model.fleet import RobotSpec, StreamSpec, WorksiteSpec
 from beforehand.model.reason import name_list, nearest_names
@@ -33,6 +33,8 @@ def check_names(parts: Parts, problems: Problems) -> None:
     for path, site in _read(parts, "worksites"):
         _known(site.entry_node_id, nodes, f"{path}.entryNodeId", "node", problems)
         _known(site.action_node_id, nodes, f"{path}.actionNodeId", "node", problems)
+        check_plain(site.pick_params, f"{path}.pickParams", problems)
+        check_plain(site.drop_params, f"{path}.dropParams", problems)
         _fork(site.pick_params, "ForkLoad", f"{path}.pickParams", problems)
         _fork(site.drop_params, "ForkUnload", f"{path}.dropParams", problems)
     for path, robot in _read(parts, "robots"):
@@ -40,6 +42,8 @@ def check_names(parts: Parts, problems: Problems) -> None:
     _known(parts["settings"].park_node_id, nodes, "settings.parkNodeId", "node", problems)
     known = {site.worksite_id: site for _, site in _read(parts, "worksites")}
     for path, stream in _read(parts, "streams"):
+        check_plain(stream.params, f"{path}.params", problems)
+        check_plain(stream.meta, f"{path}.meta", problems)
         _stream(stream, path, known, sites, problems)
 
 
@@ -56,6 +60,8 @@ def check_numbers(parts: Parts, problems: Problems) -> None:
 
 def check_ways(parts: Parts, problems: Problems) -> None:
     """Every worksite and park place can be reached by some robot, and every stream has a drop some pick leads to."""
+    if None in parts["nodes"] or None in parts["edges"]:
+        return  # What cannot be read at all might have been the way; one problem is enough.
     nodes = {node.id for _, node in _read(parts, "nodes")}
     ahead: dict[str, list[str]] = {node: [] for node in nodes}
     for _, edge in _read(parts, "edges"):

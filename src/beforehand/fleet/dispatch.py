@@ -108,10 +108,10 @@ class Queue:
 
     def _fresh(self, head: Head, offer: Offer) -> bool:
         """Whether nothing given out since the piece was drawn can have changed it."""
-        if head.drawn_at == self.given:
-            return True
         stream_id = head.stream.stream_id
         free = self.can_pick(offer.source_id, offer.stream_id) and self.can_drop(offer.target_id)
+        if head.drawn_at == self.given:
+            return free
         if stream_id not in self.board.state.sharing:
             return free
         policy = getattr(self.board.state.params[stream_id], "drop_policy", None)
@@ -276,10 +276,12 @@ def _assign_chosen(board: Board, chosen: dict[tuple[str | None, str], str]) -> N
         only.setdefault(str(stream_id), set()).add(source_id)
     if not only:
         return
-    for offer in Queue(board, only):
+    queue = Queue(board, only)
+    for offer in queue:
         robot_id = chosen.get((offer.stream_id, offer.source_id)) if offer.task_id is None else None
         if robot_id in board.free and fit(board, str(robot_id), offer) is not None:
             assign(board, offer, str(robot_id))
+            queue.serve(offer)
             board.free.remove(str(robot_id))
 
 

@@ -21,7 +21,8 @@ def parking(board: Board) -> Board:
         return board
     for robot_id in board.free:
         robot = board.robot(robot_id)
-        if robot.task_id is None and robot.errand is None and robot.error is None and not needs_charge(board, robot):
+        rested = robot.errand_rest_ts_ms <= board.now
+        if robot.task_id is None and robot.errand is None and rested and not needs_charge(board, robot):
             go_park(board, robot)
     return board
 
@@ -52,7 +53,9 @@ def needs_charge(board: Board, robot: Robot) -> bool:
 
 
 def _may_drive(board: Board, robot: Robot) -> bool:
-    if robot.held or robot.out_of_service or robot.orphan_key is not None or robot.error is not None:
+    if robot.held or robot.out_of_service or robot.orphan_key is not None or robot.phase == "error":
+        return False
+    if robot.errand_rest_ts_ms > board.now:
         return False
     report = board.seen(robot.robot_id).report
     return report.node_id is not None and (report.task_status not in RUNNING or robot.errand is not None)
@@ -136,7 +139,7 @@ def _start(board: Board, robot: Robot, errand: Errand) -> None:
     resting = "charging" if errand.kind == "charge" else "idle"
     phase = resting if there or errand.kind == "charge" else "parking"
     errand = replace(errand, key=key, state="there" if there else "sent", sent_ts_ms=board.now)
-    board.change_robot(robot, errand=errand, errands=number, phase=phase, error=None)
+    board.change_robot(robot, errand=errand, errands=number, errand_rest_ts_ms=0, phase=phase, error=None)
     if not there:
         board.commands.append(GoTarget(key, robot.robot_id, {"id": errand.node_id}))
 

@@ -23,6 +23,8 @@ from beforehand.fleet.timers import start_timers, stop_timers
 from beforehand.model.fleet import Robot, Task
 from beforehand.model.robot import Ack, CancelTarget, Telemetry
 
+ERRAND_REST_MS = 30_000
+"""How long a robot that could not park or charge waits before it tries again, where the scene recovers."""
 PASSING = ("offline", "blocked", "paused", "busy", "timeout", "control")
 """Ends of refusal codes that pass by themselves; any other refusal is final."""
 
@@ -116,7 +118,8 @@ def errand_failed(board: Board, robot: Robot, says: str) -> None:
     """A robot that cannot park or charge stands in error; under `recover` it may still work."""
     robot = drop_errand(board, robot)
     if robot.task_id is None and board.recovers:
-        board.change_robot(robot, error=says, phase="held" if robot.held else "idle")
+        rest = board.now + ERRAND_REST_MS
+        board.change_robot(robot, error=says, errand_rest_ts_ms=rest, phase="held" if robot.held else "idle")
     elif robot.task_id is None:
         robot_in_error(board, robot, says)
 

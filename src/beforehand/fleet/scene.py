@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from beforehand.fleet.check import check_names, check_numbers, check_ways
-from beforehand.fleet.shape import Problems, read_shape
+from beforehand.fleet.shape import Problems, is_text, read_shape
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import Edge, FleetScene, Node, RobotSpec, Settings, StreamSpec, WorksiteSpec
 
@@ -68,7 +68,7 @@ def _head(document: Mapping[str, Any], problems: Problems) -> None:
     if document.get("kind", "fleet") != "fleet":
         problems.add("scene.kind", "kind", f"This is no fleet scene: kind is {document.get('kind')!r}, not 'fleet'.")
     name = document.get("name")
-    if not isinstance(name, str) or not name.strip() or len(name) > 200:
+    if not isinstance(name, str) or not name.strip() or len(name) > 200 or not is_text(name):
         problems.add("scene.name", "name", "A scene needs a name: some text of at most 200 characters.")
 
 

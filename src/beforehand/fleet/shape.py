@@ -102,6 +102,32 @@ def _with_blanks(model: type[BaseModel], rest: Mapping[str, Any]) -> dict[str, A
     return values
 
 
+def is_text(text: str) -> bool:
+    """Whether it can be written down: half a surrogate pair cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def check_plain(value: Any, path: str, problems: Problems, depth: int = 0) -> None:
+    """What is passed on untouched must be plain data: text, finite numbers, true, false, null, lists, mappings."""
+    if depth > 20:
+        problems.add("scene.bad_value", path, "this is nested too deeply to be passed on to a robot.")
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str) or not is_text(key):
+                problems.add("scene.bad_value", path, f"the key {_short(key)} is not text.")
+            else:
+                check_plain(inner, f"{path}.{key}", problems, depth + 1)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            check_plain(inner, f"{path}[{number}]", problems, depth + 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        problems.add("scene.bad_value", path, f"{value} is not a number that can be used.")
+    elif not (value is None or isinstance(value, bool | int | float | str)) or (
+        isinstance(value, str) and not is_text(value)
+    ):
+        problems.add("scene.bad_value", path, f"{_short(value)} is not plain text or a number; put it in quotes.")
+
+
 def _known_keys(model: type[BaseModel], given: Mapping[Any, Any], path: str, problems: Problems) -> dict[str, Any]:
     """The given values under their wire names; both spellings are read, both at once is a problem."""
     wire = {name: field.alias or name for name, field in model.model_fields.items()}
@@ -167,7 +193,8 @@ def _says(item: Any) -> str:
         case "too_short":
             return "the list is empty; name at least one."
         case "float_type" | "int_type" | "int_from_float" | "int_parsing":
-            return f"{given} is not a number." if kind == "float_type" else f"{given} is not a whole number."
+            shown = repr(item.get("input"))[:60]
+            return f"{shown} is not a number." if kind == "float_type" else f"{shown} is not a whole number."
         case "string_type":
             return f"{given} is not text; put it in quotes if it is meant as a name."
         case "bool_type":

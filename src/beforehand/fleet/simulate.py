@@ -1,7 +1,7 @@
 """A shift in virtual time: the same core against simulated robots, as fast as it can be worked out.
 
 The same scene gives the same result and the same log, byte for byte. It always ends: a scene in which pallets could go
-round for ever is stopped after a shift, and any scene after a long time in which nothing happened.
+round for ever is stopped after two hours, and any scene after a long time in which nothing happened.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from beforehand.fleet.decide import step
 from beforehand.fleet.inputs import FleetInput
 from beforehand.fleet.invariants import Invariants
 from beforehand.fleet.settled import is_settled
-from beforehand.fleet.state import FleetState, initial, robot_wire
+from beforehand.fleet.state import FleetState, initial, shown
 from beforehand.fleet.streams import KINDS
 from beforehand.model.event import Event
-from beforehand.model.fleet import FleetScene, wire_of
+from beforehand.model.fleet import FleetScene
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 
-SHIFT_S = 8 * 3600.0
+ROUND_S = 2 * 3600.0
 LONGEST_S = 365 * 24 * 3600.0
 
 
@@ -43,14 +43,15 @@ class Result:
     def wire(self) -> dict[str, Any]:
         """What `fleet simulate -o json` prints."""
         state = self.state
+        live = shown(state)
         return {
             "tasksCompleted": state.completed,
             "tasksFailed": state.failed,
             "simSeconds": self.sim_seconds,
             "ticks": self.ticks,
-            "robots": [robot_wire(robot, state.seen[robot_id]) for robot_id, robot in state.robots.items()],
-            "worksites": [wire_of(site) for site in state.worksites.values()],
-            "streams": [wire_of(stream) for stream in state.streams.values()],
+            "robots": live["robots"],
+            "worksites": live["worksites"],
+            "streams": live["streams"],
             "invariantViolations": self.violations,
         }
 
@@ -103,8 +104,8 @@ def simulate(
 
 
 def _bound_s(scene: FleetScene) -> float:
-    """Where no pallet can come back to where it was, the work ends by itself; else a shift is enough."""
-    return SHIFT_S if _goes_round(scene) else LONGEST_S
+    """Where no pallet can come back to where it was, the work ends by itself; else two hours show enough."""
+    return ROUND_S if _goes_round(scene) else LONGEST_S
 
 
 def _patience_s(scene: FleetScene) -> float:

@@ -288,6 +288,18 @@ def robot_wire(robot: Robot, seen: Seen) -> dict[str, Any]:
     return shown
 
 
+def shown(state: FleetState) -> dict[str, Any]:
+    """Everything live, as the API shows it."""
+    return {
+        "robots": [robot_wire(robot, state.seen[robot_id]) for robot_id, robot in state.robots.items()],
+        "worksites": [wire_of(site) for site in state.worksites.values()],
+        "streams": [wire_of(stream) for stream in state.streams.values()],
+        "tasks": [wire_of(task) for task in state.tasks.values()],
+        "decisions": [decision.wire() for decision in state.decisions.values()],
+        "hold": {"held": bool(state.hold), "person": state.hold.person, "tasks": list(state.hold.tasks)},
+    }
+
+
 def snapshot(state: FleetState) -> dict[str, Any]:
     """Everything the events have built, as JSON-ready data; what was last seen is not part of it."""
     return {

@@ -66,7 +66,8 @@ def _changes(robot: Robot, report: Telemetry) -> dict[str, Any]:
         sensed = (report.load_sensor, "sensor", "high")
         if (robot.load_state, robot.load_state_source, robot.load_state_confidence) != sensed:
             changes["load_state"], changes["load_state_source"], changes["load_state_confidence"] = sensed
-    if robot.task_id is None and robot.errand is None and report.error != robot.error:
+    stands = robot.task_id is None and robot.errand is None and robot.phase != "error"
+    if stands and report.error != robot.error and robot.errand_rest_ts_ms == 0:
         changes["error"] = report.error
     return changes
 
@@ -74,7 +75,7 @@ def _changes(robot: Robot, report: Telemetry) -> dict[str, Any]:
 def _booted(board: Board, robot: Robot, report: Telemetry) -> Robot:
     """The first report ever, or a restart: then whatever order the robot had is gone from its memory."""
     restarted = robot.boot != 0
-    robot = board.change_robot(robot, boot=report.boot)
+    robot = board.change_robot(robot, boot=report.boot, paused=False)
     if not restarted:
         return robot
     if robot.errand is not None and robot.errand.state != "there":

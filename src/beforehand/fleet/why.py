@@ -31,6 +31,13 @@ def why(state: FleetState, name: str, now_ms: int) -> list[Reason]:
     raise NotFoundError(says, nearest=close, hint="Use one of these names.")
 
 
+def why_everything(state: FleetState, now_ms: int) -> dict[str, list[Reason]]:
+    """Whatever stands still, each with its reasons: robots without a task, tasks that wait, streams that are silent."""
+    idle = [robot_id for robot_id, robot in state.robots.items() if robot.task_id is None]
+    waiting = [task_id for task_id in state.open_tasks if state.tasks[task_id].status != "active"]
+    return {name: why(state, name, now_ms) for name in (*idle, *waiting, *state.streams)}
+
+
 def why_robot(state: FleetState, robot_id: str, now_ms: int) -> list[Reason]:
     board = Board(state, (), now_ms)
     robot = board.robot(robot_id)

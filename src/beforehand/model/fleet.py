@@ -223,6 +223,8 @@ class Robot:
     errand: Errand | None = None
     errands: int = 0
     """How many errands it has had, for their keys."""
+    errand_rest_ts_ms: int = 0
+    """No errand before this time, after one that failed."""
     wish: Literal["park", "charge"] | None = None
     """An errand a person asked for that has not begun yet."""
     held: bool = False

@@ -1,6 +1,7 @@
 """Reading a fleet scene: every problem at once, each with its path, whatever the document is."""
 
 import copy
+import datetime
 from typing import Any
 
 import pytest
@@ -24,6 +25,11 @@ GOOD: dict[str, Any] = {
     "robots": [{"robotId": "RB-01", "nodeId": "LM1"}],
     "streams": [{"streamId": "s", "params": {"pickGroup": ["PICK_01"], "dropGroup": ["DROP_01"]}}],
 }
+
+
+NESTED: Any = []
+for _ in range(5000):
+    NESTED = [NESTED]
 
 
 def problems_of(document: Any) -> dict[str, str]:
@@ -232,6 +238,11 @@ def test_hostile_documents_get_sentences(path: list[Any], value: Any) -> None:
         changed(["streams", 0, "params", "pickParams"], {1: 2, "start_height": 10**400}),
         changed(["worksites", 0, "pickParams"], {"recognize": "yes"}),
         changed(["robots", 0, "completionStatuses"], [True]),
+        changed(["name"], "\ud800"),
+        changed(["streams", 0, "meta"], {"a": [float("nan")]}),
+        changed(["streams", 0, "meta"], {"since": datetime.date(2024, 1, 1)}),
+        changed(["streams", 0, "params", "dropParams"], {"x": "\ud800"}),
+        changed(["streams", 0, "params", "dropParams"], {"x": NESTED}),
     ],
 )
 def test_odd_keys_and_numbers_get_sentences(document: Any) -> None:
