@@ -1,7 +1,10 @@
 """Whatever is thrown at it, the server answers with a problem that says what is wrong, and stays up."""
 
+import asyncio
+import gzip
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -65,6 +68,35 @@ async def test_json_and_yaml_are_read(server: Any, kind: str) -> None:
     document = {"plan": {"steps": [server.step("a")]}}
     answer = await server.http.post("/plans", content=json.dumps(document), headers={"Content-Type": kind})
     assert answer.status_code == 201
+
+
+async def test_a_compressed_body_is_refused(server: Any) -> None:
+    headers = {**JSON, "Content-Encoding": "gzip"}
+    server.problem(await server.http.post("/plans", content=gzip.compress(b"{}"), headers=headers), 415)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"hello\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET /api/v1/health HTTP/1.1\r\n\r\n",
+        b"POST /api/v1/plans HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40 + b"\r\n\r\n",
+    ],
+)
+async def test_what_is_no_http_is_told_so(server: Any, said: bytes) -> None:
+    parts = urlsplit(server.url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    writer.write(said)
+    answer = await asyncio.wait_for(reader.read(), 30)
+    writer.close()
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 400
+    assert (await server.call("GET", "/health"))["status"] == "ok"
 
 
 async def test_a_body_too_large_is_refused_with_and_without_its_length(server: Any) -> None:

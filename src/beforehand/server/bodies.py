@@ -55,6 +55,8 @@ async def read_document(request: Request, *, optional: bool = False) -> Any:
         if optional:
             return None
         raise MalformedError("The body is empty; send a JSON object.", code="input.empty")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise ContentTypeError("The body must be sent as it is, not compressed.", code="input.content_encoding")
     read = _reader(request.headers.get("content-type", ""))
     if len(raw) > BIG:
         return await asyncio.to_thread(read, raw)

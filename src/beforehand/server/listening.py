@@ -14,8 +14,10 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from beforehand.model.errors import BadInputError
+from beforehand.server.errors import PROBLEM, MalformedError, problem
 
 STOP_WITHIN_S = 5
+LINGER_S = 1.0
 Hook = Callable[[], Awaitable[None]]
 
 
@@ -23,10 +25,32 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """A connection whose requests can cut it off, for readers that do not read."""
 
     app_state: dict[str, Any]
+    transport: asyncio.Transport
+    refused = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self.app_state = {**self.app_state, "abort": transport.abort}
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP gets the same kind of answer as everything else."""
+        told = problem(MalformedError("This is no HTTP request that can be read.", code="http.malformed"))
+        head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: {PROBLEM}\r\nContent-Length: {len(told.body)}\r\n"
+        self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(told.body))
+        self.refused = True
+        self.transport.write_eof()
+        # Closed at once, what is still unread would make the system throw the answer away.
+        asyncio.get_running_loop().call_later(LINGER_S, self.transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.refused:
+            super().data_received(data)
+
+    def shutdown(self) -> None:
+        if self.refused:
+            self.transport.abort()
+        else:
+            super().shutdown()
 
 
 class Listener(uvicorn.Server):
