@@ -6,11 +6,12 @@ from contextlib import suppress
 from typing import Any
 
 from beforehand.app.cells import cells_of, read_fault
+from beforehand.app.graphs import find_scene
 from beforehand.app.house import House
 from beforehand.app.inbox import answer_decision, show_decision
 from beforehand.app.plans import craft_of, take_plan
 from beforehand.app.runs import resume_run, run_document, start_run, take_up
-from beforehand.app.scenes import activate_scene, find_document, save_scene
+from beforehand.app.scenes import activate_scene, save_scene
 from beforehand.app.templates import get_template, plan_from_template, save_template
 from beforehand.cli.desk import Document
 from beforehand.model.errors import ConflictError
@@ -41,7 +42,11 @@ class Here:
         if not self.house.crafts:
             register_crafts(self.house)
         if await self.house.store.row("scene", scene) is None:
-            return str((await save_scene(self.house, None, find_document(scene), activate=True))["name"])
+            return str(
+                (await save_scene(self.house, None, await find_scene(self.house.settings, scene), activate=True))[
+                    "name"
+                ]
+            )
         return str((await activate_scene(self.house, scene))["name"])
 
     async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
