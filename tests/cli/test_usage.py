@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,7 @@ def test_version(cli) -> None:
         (["run", "p.yaml", "--resume", "r"], "Name either a PLAN"),
         (["run", "--resume", "r", "--workspace", "."], "leave --scene and --workspace away"),
         (["check", "p.yaml", "-o", "xml"], "'table', 'json'"),
+        (["up", "--speed", "nan"], "The speed must be a number above 0"),
         (["up", "--port", "many"], "Invalid value for '--port'"),
         (["token", "add", "me", "--role", "king"], "There is no role 'king'; there is viewer, operator, admin."),
         (["inbox", "show", "d1"], "There is no log at"),
@@ -105,6 +107,22 @@ def test_a_reader_that_goes_away_is_no_error(cli) -> None:
     process.stdout.close()
     assert process.wait(timeout=60) in (0, 1)
     assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 2), (">&-", 0), ("2>&-", 0)])
+def test_a_closed_stream_is_no_bug(cli, step, closed: str, code: int) -> None:
+    cli.plan(step("a", "wait", seconds=0))
+    words = "check -" if closed == "<&-" else "check plan.yaml"
+    program = Path(sys.executable).parent / "beforehand"
+    done = subprocess.run(
+        ["sh", "-c", f"{program} {words} {closed}"],
+        cwd=cli.folder,
+        env=cli.environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert b"itself made an error" not in done.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

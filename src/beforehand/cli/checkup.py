@@ -46,7 +46,7 @@ def _guarded(check: Callable[["Settings"], Finding], settings: "Settings") -> li
     except BeforehandError as error:
         return [Finding(check.__name__, "broken", error.says, error.hint)]
     except (OSError, sqlite3.Error) as error:
-        return [Finding(check.__name__, "broken", f"{type(error).__name__}: {error}.")]
+        return [Finding(check.__name__, "broken", f"{error}.", "Mend that, or name another home with --home.")]
 
 
 def python() -> Finding:

@@ -8,8 +8,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from beforehand.model.errors import NotLeadingError
-
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
 
@@ -67,6 +65,7 @@ async def open_desk(settings: "Settings", *, note: str, with_servers: bool = Tru
     """This process if it can lead the home, else the server that does; NotLeadingError when that is no server."""
     from beforehand.app.house import open_house
     from beforehand.cli.here import Here
+    from beforehand.model.errors import NotLeadingError
 
     async with AsyncExitStack() as stack:
         for tried in range(STARTING_TRIES):

@@ -6,7 +6,7 @@ import typer
 
 from beforehand.cli.exits import DONE, FAILED
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, line, print_json, print_table, say, tell
+from beforehand.cli.screen import Output, counted, line, print_json, print_table, say, tell
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
@@ -84,8 +84,8 @@ def _show(result: "Document") -> None:
     shown = ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))
     tell(f"Worksites: {shown or 'none'}.")
     tell(
-        f"{result['tasksCompleted']} tasks completed and {result['tasksFailed']} failed "
-        f"in {result['simSeconds']:g} virtual seconds ({result['ticks']} ticks)."
+        f"{counted(result['tasksCompleted'], 'task')} completed and {result['tasksFailed']} failed "
+        f"in {result['simSeconds']:g} virtual seconds ({counted(result['ticks'], 'tick')})."
     )
 
 

@@ -135,5 +135,8 @@ def _code_of(error: Exception) -> int:
         case RecursionError() | MemoryError():
             say("The input is too deep or too large to work on.")
             return BAD_INPUT
+        case OSError():
+            say(f"The system refused: {error}.", "Mend that and try again.")
+            return FAILED
     report_bug(error, debug=is_debug())
     return FAILED

@@ -15,7 +15,7 @@ from beforehand.cli.options import (
     WorkspaceOption,
     settings_from,
 )
-from beforehand.cli.screen import Output, console, line, print_json, print_table, tell
+from beforehand.cli.screen import Output, console, counted, line, print_json, print_table, tell
 
 
 def check(
@@ -39,9 +39,9 @@ def check(
         told: dict[str, Any] = {"valid": not shown, "steps": len(found.plan.steps), "problems": shown}
         print_json(told if found.end is None else told | {"end": found.end})
     elif not shown:
-        tell(f"The plan is valid: {count(len(found.plan.steps), 'step')}.{_ends(found.end)}")
+        tell(f"The plan is valid: {counted(len(found.plan.steps), 'step')}.{_ends(found.end)}")
     if shown:
-        say_problems(shown, head=f"The plan has {count(len(shown), 'problem')}:")
+        say_problems(shown, head=f"The plan has {counted(len(shown), 'problem')}:")
         return FAILED
     return DONE
 
@@ -86,7 +86,7 @@ def preview(
         if cell is not None and cell.get("kind") == "cell" and sys.stdout.isatty():
             _draw(cell, shown)
     if shown["problems"]:
-        say_problems(shown["problems"], head=f"It would not work out: {count(len(shown['problems']), 'problem')}.")
+        say_problems(shown["problems"], head=f"It would not work out: {counted(len(shown['problems']), 'problem')}.")
         return FAILED
     return DONE
 
@@ -127,9 +127,5 @@ def _asks(row: dict[str, Any]) -> str:
 
 def _extent(shown: dict[str, Any]) -> str:
     if shown.get("moves") or shown.get("toolChanges"):
-        return f"with {count(shown['moves'], 'move')} and {count(shown['toolChanges'], 'tool change')}"
-    return f"with at most {count(shown.get('mostAtOnce', 1), 'step')} at once"
-
-
-def count(number: int, noun: str) -> str:
-    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+        return f"with {counted(shown['moves'], 'move')} and {counted(shown['toolChanges'], 'tool change')}"
+    return f"with at most {counted(shown.get('mostAtOnce', 1), 'step')} at once"

@@ -5,10 +5,11 @@ text from plans cannot steer the terminal: control characters are shown, not obe
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,11 +21,21 @@ class Output(StrEnum):
 
 
 def prepare_streams() -> None:
-    """UTF-8 whatever the locale says; half a character is written as JSON would write it."""
+    """UTF-8 whatever the locale says; half a character is written as JSON would write it.
+
+    A stream that was closed before the start is replaced by nothing at all.
+    """
+    sys.stdin = sys.stdin or _nothing("r")
+    sys.stdout = sys.stdout or _nothing("w")
+    sys.stderr = sys.stderr or _nothing("w")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _nothing(mode: Literal["r", "w"]) -> TextIO:
+    return open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123  it stays open as long as the process
 
 
 def plain(text: object) -> str:
@@ -106,3 +117,8 @@ STATUS_STYLES = {
     "cancelled": "dim",
     "missing": "yellow",
 }
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"1 {noun}" if number == 1 else f"{number} {noun}s"

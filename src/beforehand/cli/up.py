@@ -1,13 +1,14 @@
 """`beforehand up`: the server, with its page and API."""
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, settings_from
-from beforehand.cli.screen import tell
+from beforehand.cli.screen import counted, tell
 
 if TYPE_CHECKING:
     from beforehand.app.house import House
@@ -33,6 +34,7 @@ def up(
     from beforehand.server.serve import serve
 
     settings = settings_from(host=host, port=port, home=home, db=db, speed=speed)
+    _refuse_odd_speed(settings["speed"])
     taken = _taken_up(settings)
     configure_logs()
 
@@ -44,16 +46,26 @@ def up(
     return DONE
 
 
+def _refuse_odd_speed(speed: float) -> None:
+    from beforehand.model.errors import BadInputError
+
+    if not (math.isfinite(speed) and speed > 0):
+        raise BadInputError(f"The speed must be a number above 0, not {speed:g}.", code="settings.speed")
+
+
 def _taken_up(settings: "Settings") -> str:
     """What the home holds that a start goes on with."""
-    from beforehand.app.inbox import list_decisions
-    from beforehand.app.runs import list_runs
     from beforehand.cli.looking import look
+    from beforehand.model.errors import UnavailableError
 
     async def count(house: "House") -> tuple[int, int]:
-        return len(await list_runs(house, open=True)), len(await list_decisions(house))
+        return await house.store.count("run", open=True), await house.store.count("decision", open=True)
 
-    runs, decisions = look(settings, count, (0, 0))
+    try:
+        runs, decisions = look(settings, count, (0, 0))
+    except UnavailableError:  # an older layout, which leading brings up to date; anything worse is told by that
+        runs, decisions = 0, 0
+    home = f"The home is {settings.home}"
     if not runs and not decisions:
-        return f"The home is {settings.home}."
-    return f"The home is {settings.home}; {runs} runs are taken up, {decisions} decisions wait for a person."
+        return f"{home}."
+    return f"{home}; {counted(runs, 'run')} taken up, {counted(decisions, 'decision')} waiting for a person."
