@@ -539,6 +539,22 @@ def test_fleet_restart_an_order_shown_running_goes_on() -> None:
     assert len(robots.told) == 1
 
 
+def test_fleet_restart_no_order_goes_to_a_robot_that_has_not_been_heard() -> None:
+    shift = struck(yard(pallets=2))
+    shift.until(lambda: bool(shift.state.tasks) and shift.task().phase == "picking")
+    told = len(shift.commands)
+    shift.robots.advance(shift.now)
+    shift.restart(lost=True)
+    quiet = ScriptedRobots()
+    real, shift.robots = shift.robots, quiet
+    shift.run(3)
+    assert len(shift.commands) == told
+    shift.robots = real
+    shift.run(400)
+    assert shift.state.completed == 2
+    assert shift.kinds().count("palletPicked") == 2
+
+
 def test_fleet_restart_from_a_snapshot_is_the_same() -> None:
     shift = struck(yard(robots=2, pallets=3), fault("status5", 20))
     shift.run(60)

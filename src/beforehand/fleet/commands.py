@@ -15,7 +15,8 @@ def commands(board: Board) -> Board:
     for task in list(board.open_tasks()):
         if task.command_state == "due" and task.status == "active" and task.robot_id is not None:
             robot = board.robot(task.robot_id)
-            if robot.status != "offline" and not robot.held and robot.orphan_key is None:
+            heard = board.seen(task.robot_id).heard and robot.status != "offline"
+            if heard and not robot.held and robot.orphan_key is None:
                 _send(board, task, robot)
     return board
 

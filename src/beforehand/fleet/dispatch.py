@@ -249,9 +249,9 @@ def _choose(board: Board, offer: Offer, where: Whereabouts) -> str | None:
 
 def _assign_best(board: Board, queue: Queue) -> None:
     """All robots at once, so that together they drive as little as possible without a pallet."""
-    free, rest = board.free[: 2 * MOST_A_TICK], board.free[2 * MOST_A_TICK :]
+    free = list(board.free)
     strict = board.settings.arbitration == "roundRobin"
-    limit = len(free) if strict else 40 + 4 * len(free)
+    limit = min(len(free) if strict else 40 + 4 * len(free), 4 * MOST_A_TICK)
     offers: list[Offer] = []
     for offer in queue:
         offers.append(offer)
@@ -265,7 +265,7 @@ def _assign_best(board: Board, queue: Queue) -> None:
             assign(board, offer, robot_id)
             board.free.remove(robot_id)
     _assign_chosen(board, {(o.stream_id, o.source_id): r for o, r in chosen if o.task_id is None})
-    if rest and len(chosen) == len(free):
+    if len(offers) == limit and len(free) > limit:
         board.free.clear()  # As above: there may be work for the rest.
 
 

@@ -152,7 +152,7 @@ def _grant_wishes(board: Board) -> None:
         robot = board.robot(robot_id)
         if robot.wish is None or robot.task_id is not None or robot.held or robot.status == "offline":
             continue
-        if clear_errand(board, robot):
+        if board.seen(robot_id).heard and clear_errand(board, robot):
             wish = robot.wish
             robot = board.change_robot(board.robot(robot_id), wish=None)
             (go_charge if wish == "charge" else go_park)(board, robot, ordered=True)

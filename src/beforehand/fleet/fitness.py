@@ -122,6 +122,9 @@ class Whereabouts:
         places = [whereabouts(board, robot_id) for robot_id in robots]
         self.nodes = np.array([node for node, _ in places], dtype=np.intp)
         self.already = np.array([metres for _, metres in places])
+        reports = [board.seen(robot_id).report for robot_id in robots]
+        self.battery = np.array([math.inf if one.battery is None else one.battery for one in reports])
+        self.speed = np.array([board.state.robot_specs[robot_id].speed_mps for robot_id in robots])
 
     def metres_to(self, node_id: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         found: np.ndarray[Any, np.dtype[np.float64]] = np.asarray(self.routes.to(node_id))[self.nodes] + self.already
@@ -136,6 +139,14 @@ class Whereabouts:
         found: np.ndarray[Any, np.dtype[np.float64]] = np.stack(columns, axis=1) + self.already
         return found
 
+    def short(
+        self, board: Board, metres: np.ndarray[Any, np.dtype[np.float64]], end_node: str
+    ) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which robots lack the battery to drive so far, ending there, and then to a charger."""
+        needed = _energy(board, metres + board.state.routes.to_charger(end_node), self.speed)
+        found: np.ndarray[Any, np.dtype[np.bool_]] = self.battery < needed
+        return found
+
     def nearest(self, metres: np.ndarray[Any, np.dtype[np.float64]]) -> str:
         return self.robots[int(metres.argmin())]
 
@@ -146,6 +157,7 @@ class Whereabouts:
         number = self.robots.index(robot_id)
         del self.robots[number]
         self.nodes, self.already = np.delete(self.nodes, number), np.delete(self.already, number)
+        self.battery, self.speed = np.delete(self.battery, number), np.delete(self.speed, number)
 
 
 def whereabouts(board: Board, robot_id: str) -> tuple[int, float]:
@@ -159,8 +171,13 @@ def energy(board: Board, robot_id: str, metres: float, end_node: str) -> float:
     """The battery a drive of so many metres needs that ends at this node, with the way to a charger after it."""
     if not board.state.has_chargers:
         return 0.0
-    metres += board.state.routes.to_charger(end_node)
-    seconds = metres / board.state.robot_specs[robot_id].speed_mps + FORK_S
+    speed = board.state.robot_specs[robot_id].speed_mps
+    return float(_energy(board, metres + board.state.routes.to_charger(end_node), speed))
+
+
+def _energy(board: Board, metres: Any, speed: Any) -> Any:
+    """The battery so many metres take at this speed, one robot or an array of them."""
+    seconds = metres / speed + FORK_S
     return metres * board.settings.battery_per_m + seconds * board.settings.battery_per_s + RESERVE
 
 

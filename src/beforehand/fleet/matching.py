@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from beforehand.fleet.board import Board
-from beforehand.fleet.fitness import Offer, Whereabouts, fit
+from beforehand.fleet.fitness import Offer, Whereabouts
 
 PRIORITY_M = 1000.0
 """Metres that one point of priority is worth."""
@@ -47,9 +47,9 @@ def _costs(
     loaded = board.state.routes.between(source, target)
     costs = np.where(np.isfinite(metres + loaded), metres - _worth(board, offer), IMPOSSIBLE_M)
     if board.state.has_chargers and math.isfinite(loaded):
-        for column, robot_id in enumerate(where.robots):
-            if costs[column] < IMPOSSIBLE_M / 2 and fit(board, robot_id, offer) is None:
-                costs[column] = IMPOSSIBLE_M
+        short = where.short(board, metres + loaded, target)
+        costs = np.where(short, IMPOSSIBLE_M, costs)
+        board.short_of_charge.update(where.robots[number] for number in np.flatnonzero(short))
     if offer.not_robot_id in where.robots:
         costs[where.robots.index(offer.not_robot_id)] += SHUNNED_M
     return costs

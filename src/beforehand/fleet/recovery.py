@@ -17,9 +17,8 @@ def reconcile(board: Board) -> Board:
         if robot.errand is not None and robot.errand.state in ("sent", "running", "canceling") and not running:
             robot = board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
     for task in list(board.open_tasks()):
-        if task.robot_id in reported and task.command_state == "sent" and task.task_id not in faulty:
-            says = (
-                f"The system restarted just after it ordered the {task.step}; {task.robot_id} does not show the order."
-            )
+        if task.command_state == "sent" and task.task_id not in faulty:
+            lacks = "does not show the order" if task.robot_id in reported else "has not been heard of since"
+            says = f"The {task.step} was ordered just before a restart, and {task.robot_id} {lacks}."
             board.faults.append(Fault(task.task_id, "task.in_doubt", says, "doubt"))
     return board
