@@ -1,4 +1,4 @@
-"""Cells from the command line: their state, faults, and the whole way from words to a finished run, crashes included."""
+"""Cells from the command line: state, faults, and the whole way from words to a finished run, crashes included."""
 
 import json
 import os
@@ -19,10 +19,10 @@ def planned(cli: Any, text: str, *words: str, scene: str = "weld_star") -> str:
     return str(cli.write("plan.json", made.out))
 
 
-def follow(url: str, **query: Any) -> Iterator[dict[str, Any]]:
-    """The server's log as it grows."""
+def follow(url: str, what: str = "events", **query: Any) -> Iterator[dict[str, Any]]:
+    """The server's log as it grows, or its live frames."""
     timeout = httpx2.Timeout(PATIENCE_S, read=PATIENCE_S)
-    with httpx2.stream("GET", f"{url}/api/v1/events", params=query, timeout=timeout, trust_env=False) as answer:
+    with httpx2.stream("GET", f"{url}/api/v1/{what}", params=query, timeout=timeout, trust_env=False) as answer:
         for text in answer.iter_lines():
             if text.startswith("data:"):
                 yield json.loads(text[5:])
@@ -31,6 +31,11 @@ def follow(url: str, **query: Any) -> Iterator[dict[str, Any]]:
 def started(event: dict[str, Any], step_id: str) -> bool:
     data = event["data"]
     return event["kind"] == "stepUpdated" and data["stepId"] == step_id and data["status"] == "running"
+
+
+def pairwise_back(items: list[Any]) -> list[tuple[Any, Any]]:
+    """Each item with the one before it."""
+    return list(zip(items, [None, *items], strict=False))
 
 
 def kill(process: Any) -> None:
@@ -133,9 +138,9 @@ def test_killed_in_the_middle_of_a_move_nothing_is_done_twice(cli: Any, speed: s
     server = cli._started[-1]
     running = cli.start("run", plan, "-o", "json")
     run_id = ""
-    for event in follow(url):
-        if started(event, "step_5"):
-            run_id = event["about"]["runId"]
+    for frame in follow(url, "telemetry"):
+        if frame.get("stepId") == "step_5":  # the controller has begun it
+            run_id = frame["runId"]
             break
     kill(server)
     running.communicate(timeout=PATIENCE_S)
@@ -147,6 +152,9 @@ def test_killed_in_the_middle_of_a_move_nothing_is_done_twice(cli: Any, speed: s
     events = cli.events()
     for number in range(1, 13):
         assert sum(started(event, f"step_{number}") for event in events) == 1, f"step_{number} was begun once"
+    places = [event["data"]["current_position"] for event in events if event["kind"] == "cellStateChanged"]
+    way = ["Tool_Weld_Position", "Tool_Weld_Safe_Position", "Safe_Pos_1", "Pos_1", "Safe_Pos_1", "Home", "Safe_Pos_2"]
+    assert [place for place, before in pairwise_back(places) if place != before][-8:] == [*way, "Pos_2"]
     now = cli("cell", "state", "weld_star", "-o", "json").document
     assert {key: now[key] for key in end} == end
     with httpx2.Client(base_url=f"{again}/api/v1", trust_env=False) as http:

@@ -20,7 +20,7 @@ from beforehand.cell.repair import repair_plan
 from beforehand.cell.scene import read_cell
 from beforehand.cell.verifier import verify
 from beforehand.engine.validate import invalid_plan
-from beforehand.model.cell import CellScene, CellState
+from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError, UnavailableError
 from beforehand.model.plan import Plan, step_wire
@@ -282,12 +282,12 @@ def _world(plan: Plan) -> CellState:
 
 
 def _difference(planned: CellState, now: CellState) -> str:
-    parts = []
-    if planned.current_position != now.current_position:
-        parts.append(f"the robot to stand at {planned.current_position}, and it stands at {now.current_position}")
-    if planned.current_tool != now.current_tool:
-        parts.append(f"it to hold {planned.current_tool}, and it holds {now.current_tool}")
-    return f"The plan needs {'; it needs '.join(parts)}."
+    return f"It was planned with the robot {_stands(planned)}; now the robot is {_stands(now)}."
+
+
+def _stands(state: CellState) -> str:
+    held = "no tool" if state.current_tool == NO_TOOL else state.current_tool
+    return f"at {state.current_position} holding {held}"
 
 
 def _refuse_no_target(scene: CellScene, fault: CellFault) -> None:

@@ -187,6 +187,8 @@ class FleetDriver:
                     "nextNodeId": report.next_node_id,
                     "battery": report.battery,
                     "phase": self.state.robots[robot_id].phase,
+                    "status": self.state.robots[robot_id].status,
+                    "lastSeenTsMs": max(0, seen.at_ms),
                 }
             )
         return {"kind": "robots", "scene": self.state.scene.name, "ts": self._clock.now_ms(), "robots": robots}

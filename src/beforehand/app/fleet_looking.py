@@ -6,7 +6,7 @@ from typing import Any
 from beforehand.app.fleet_log import looked_up
 from beforehand.app.house import House
 from beforehand.fleet.state import FleetState
-from beforehand.fleet.why import why
+from beforehand.fleet.why import why, why_everything
 from beforehand.model.errors import ConflictError, NotFoundError
 from beforehand.model.reason import Reason, name_list, nearest_names
 
@@ -62,20 +62,9 @@ def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
     """Everything that stands still and why: robots without work, tasks that wait, streams with nothing to move."""
     if scene is not None:
         refuse_inactive(states, scene)
-    found: dict[tuple[str, str], Reason] = {}
-    for where, state in states.items():
-        if scene in (None, where):
-            for name in _standing(state):
-                for reason in why(state, name, now_ms):
-                    found.setdefault((reason.code, reason.about), reason)
-    return list(found.values())
-
-
-def _standing(state: FleetState) -> list[str]:
-    tasks = [name for name in state.open_tasks if state.tasks[name].status in ("held", "stale", "created")]
-    robots = [name for name, robot in state.robots.items() if robot.task_id is None]
-    busy = {state.tasks[name].stream_id for name in state.open_tasks}
-    return [*tasks, *robots, *(name for name in state.streams if name not in busy)]
+    asked = [state for where, state in states.items() if scene in (None, where)]
+    reasons = [reason for state in asked for told in why_everything(state, now_ms).values() for reason in told]
+    return list({(reason.code, reason.about): reason for reason in reasons}.values())
 
 
 async def states_in_log(house: House) -> tuple[dict[str, FleetState], int]:

@@ -371,6 +371,8 @@ class FleetCraft:
                 {
                     "scene": name,
                     "held": bool(state.hold),
+                    "person": state.hold.person,
+                    "heldTasks": list(state.hold.tasks),
                     "tasksCompleted": state.completed,
                     "tasksFailed": state.failed,
                     "tasksCanceled": state.canceled,

@@ -77,7 +77,7 @@ async def _refuse_drift(house: House, plan: Plan) -> None:
         raise ConflictError(
             f"The world is not as it was when this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan anew from the present state (regenerate), or bring the world back to it.",
+            hint="Make the plan anew from the present state (`beforehand plan`, or regenerate).",
             extra={"difference": drift},
         )
 

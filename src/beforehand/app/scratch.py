@@ -93,7 +93,9 @@ async def cell_state(settings: Settings, scene: str) -> dict[str, Any]:
     """Where a cell's robot stands and what it holds: by the home's log, else as its scene begins."""
     async with open_scratch(settings, with_servers=False) as house:
         name = await know_scene(house, settings, scene)
-        return await cells_of(house).state_document(name)
+        shown = await cells_of(house).state_document(name)
+        del shown["active"]  # here nothing is live; whoever leads the home knows
+        return shown
 
 
 async def scene_document(settings: Settings, scene: str) -> Any:
