@@ -19,6 +19,9 @@ _SHAPES = {
     "hand": '<path d="M8 1.5L14.5 8 8 14.5 1.5 8z" fill="currentColor"/>',
     "barred": '<circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2"/>'
     '<path d="M4.2 11.8l7.6-7.6" stroke="currentColor" stroke-width="2"/>',
+    "home": '<path d="M8 1.5L14 7v7H2V7z" fill="none" stroke="currentColor" stroke-width="1.8"/>',
+    "square": '<path d="M3 3h10v10H3z" fill="none" stroke="currentColor" stroke-width="1.8"/>',
+    "diamond": '<path d="M8 1.8L14.2 8 8 14.2 1.8 8z" fill="none" stroke="currentColor" stroke-width="1.8"/>',
     "dot": '<circle cx="8" cy="8" r="3.5" fill="currentColor"/>',
 }
 

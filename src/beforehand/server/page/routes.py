@@ -12,12 +12,14 @@ from beforehand.app.house import House
 from beforehand.app.inbox import list_decisions
 from beforehand.app.plans import get_plan, preview
 from beforehand.app.runs import list_runs, run_document
-from beforehand.app.scenes import list_scenes
 from beforehand.app.tokens import may
 from beforehand.server.callers import Caller, CallerDep, HouseDep
+from beforehand.server.page.cells import cells_list
 from beforehand.server.page.decisions import decisions_list
 from beforehand.server.page.events import SHOWN, events_list
+from beforehand.server.page.floor import floors_list
 from beforehand.server.page.html import Html, Part, el
+from beforehand.server.page.live import live_scenes
 from beforehand.server.page.preview import preview_part
 from beforehand.server.page.runs import runs_list
 
@@ -70,15 +72,17 @@ async def _now(house: House, caller: Caller) -> Html:
     heads = await list_runs(house, open=True, limit=OPEN_RUNS) + await list_runs(house, open=False, limit=ENDED_RUNS)
     runs = [await run_document(house, head["runId"]) for head in heads]
     events = await house.store.events(after=max(0, seq - SHOWN), limit=SHOWN)
-    scenes = [scene for scene in await list_scenes(house) if scene["active"]]
+    live = await live_scenes(house, decisions, runs)
     return el(
         "main",
-        {"data-seq": seq, "data-waiting": len(decisions), "data-scenes": " · ".join(s["name"] for s in scenes)},
+        {"data-seq": seq, "data-waiting": len(decisions), "data-scenes": " · ".join(live.names)},
         el(
             "div",
             {"class": "work"},
+            _section("floor", "On the floor", None, floors_list(live.fleets, may_write=may_write)),
             _section("needs-you", "Needs you", len(decisions), decisions_list(decisions, may_write=may_write)),
-            _section("happening", "What runs", None, runs_list(runs, may_write=may_write)),
+            _section("cells", "Cells", None, cells_list(live.cells)),
+            _section("happening", "What runs", None, runs_list(runs, live.work, may_write=may_write)),
         ),
         _section("events", "Last events", None, events_list(events)),
     )
@@ -104,7 +108,9 @@ def document(title: str, body: Part, *, live: bool, caller: Caller | None = None
         el("title", {}, f"{title} · Beforehand"),
         el("link", {"rel": "icon", "href": "/static/mark.svg", "type": "image/svg+xml"}),
         el("link", {"rel": "stylesheet", "href": f"/static/page.css?{__version__}"}),
+        el("link", {"rel": "stylesheet", "href": f"/static/floor.css?{__version__}"}) if live else None,
         el("script", {"src": f"/static/page.js?{__version__}", "defer": True}),
+        el("script", {"src": f"/static/floor.js?{__version__}", "type": "module"}) if live else None,
     )
     whole = el("html", {"lang": "en"}, head, el("body", {}, _bar(live, caller), body))
     return HTMLResponse(f"<!doctype html>{whole}")

@@ -13,10 +13,12 @@ _DONE = ("completed", "skipped")
 _URGENT = ("running", "inDoubt", "failed", "ready", "blocked", "pending")
 
 
-def runs_list(runs: list[dict[str, Any]], *, may_write: bool) -> list[Html]:
-    if not runs:
+def runs_list(runs: list[dict[str, Any]], work: list[str], *, may_write: bool) -> list[Html]:
+    """Every run, and in a line each what else is under way; `work` is sentences."""
+    others = [card("other-work", "other-work", *(el("p", {}, told) for told in work))] if work else []
+    if not runs and not others:
         return [_nothing()]
-    return [run_card(run, may_write=may_write) for run in runs]
+    return [*others, *(run_card(run, may_write=may_write) for run in runs)]
 
 
 def _nothing() -> Html:

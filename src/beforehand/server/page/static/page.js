@@ -74,6 +74,7 @@ function takeOver(html) {
     if (title.innerHTML !== now.innerHTML) title.replaceWith(now);
   }
   Object.assign(main.dataset, fresh.dataset);
+  document.dispatchEvent(new CustomEvent("beforehand:page"));
   showCounts();
   showAges();
 }
@@ -128,11 +129,14 @@ function follow(after) {
   const stream = new EventSource(`/api/v1/events?after=${after}`);
   stream.onopen = () => {
     showLive("on", "Live");
+    document.dispatchEvent(new CustomEvent("beforehand:open"));
     refresh();
   };
   stream.onmessage = (message) => {
     seen = Number(message.lastEventId);
-    lastEventAt = Date.parse(JSON.parse(message.data).ts);
+    const event = JSON.parse(message.data);
+    lastEventAt = Date.parse(event.ts);
+    document.dispatchEvent(new CustomEvent("beforehand:event", { detail: event }));
     showAges();
     refresh();
   };

@@ -1,0 +1,220 @@
+"""A cell drawn as SVG: positions and allowed moves, where the robot stands, and the way a plan takes.
+
+Everything is placed here, labels included, so that the picture is whole before any script runs.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from beforehand.server.page.html import Html, el
+
+WIDTH = 520.0
+FLATTEST, TALLEST = 0.45, 0.72
+SIDE, TOP = 58.0, 34.0
+LETTER, LINE = 6.4, 13.0
+REACH = 13.0
+"""How far a label stays from the middle of its position."""
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+Hop = tuple[str, str]
+_RANK = {"ahead": 0, "done": 1, "now": 2}
+_ROLES = {"home": "Home", "safe": "Safe", "work": "Work", "stand": "Tool stand"}
+
+
+@dataclass(slots=True)
+class Way:
+    """What a plan does in the cell: each hop between positions and each stop, with how far it has come."""
+
+    hops: dict[Hop, str] = field(default_factory=dict)
+    stops: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def hop(self, start: str, end: str, state: str) -> None:
+        hop = (start, end) if start <= end else (end, start)
+        if _RANK[state] >= _RANK[self.hops.get(hop, "ahead")]:
+            self.hops[hop] = state
+
+    def stop(self, position: str, says: str, state: str) -> None:
+        self.stops.setdefault(position, []).append((says, state))
+
+
+def cell_map(document: Mapping[str, Any], standing: str | None, tool: str, way: Way) -> Html:
+    roles = {place["name"]: place.get("role") or "work" for place in document["positions"]}
+    spots, height = layout(document)
+    moves = [(move["from"], move["to"], bool(move.get("one_way"))) for move in document["moves"]]
+    lines = [(spots[start], spots[end]) for start, end, _ in moves]
+    labels = place_labels(spots, lines, height)
+    return el(
+        "svg",
+        {
+            "class": "cell-map",
+            "viewBox": f"0 0 {WIDTH:g} {height:g}",
+            "role": "img",
+            "aria-label": _told(document["name"], standing, tool),
+        },
+        [_move(spots, move, way) for move in moves],
+        [_position(name, spots[name], roles[name], way, name == standing) for name in spots],
+        [_label(name, labels[name], name == standing or name in way.stops) for name in spots],
+        _marker(spots[standing], tool) if standing in spots else None,
+    )
+
+
+def _told(name: str, standing: str | None, tool: str) -> str:
+    where = f"the robot stands at {standing}" if standing else "nobody knows where the robot stands"
+    return f"Map of {name}: {where}, holding {'nothing' if tool == 'none' else tool}"
+
+
+# -- where things are ------------------------------------------------------------------------------------------------
+
+
+def layout(document: Mapping[str, Any]) -> tuple[dict[str, Point], float]:
+    """Every position's place in the picture, and the picture's height."""
+    given = {place["name"]: (place.get("x"), place.get("y")) for place in document["positions"]}
+    known = {name: (float(x), float(y)) for name, (x, y) in given.items() if x is not None and y is not None}
+    if len(known) < len(given) or len(set(known.values())) < len(known):
+        known = _layers(list(given), document["moves"])
+    xs, ys = [x for x, _ in known.values()] or [0.0], [y for _, y in known.values()] or [0.0]
+    wide, high = max(xs) - min(xs) or 1.0, max(ys) - min(ys) or 1.0
+    height = min(WIDTH * TALLEST, max(WIDTH * FLATTEST, (WIDTH - 2 * SIDE) * high / wide + 2 * TOP))
+    scale_x, scale_y = (WIDTH - 2 * SIDE) / wide, (height - 2 * TOP) / high
+    spots = {
+        name: (round(SIDE + (x - min(xs)) * scale_x, 1), round(height - TOP - (y - min(ys)) * scale_y, 1))
+        for name, (x, y) in known.items()
+    }
+    return spots, round(height, 1)
+
+
+def _layers(names: list[str], moves: Iterable[Mapping[str, Any]]) -> dict[str, Point]:
+    """Positions without coordinates: in columns by their distance from the first one."""
+    near: dict[str, list[str]] = {name: [] for name in names}
+    for move in moves:
+        near[move["from"]].append(move["to"])
+        near[move["to"]].append(move["from"])
+    depth: dict[str, int] = {}
+    for first in names:
+        queue = deque([first] if first not in depth else [])
+        depth.setdefault(first, 0)
+        while queue:
+            here = queue.popleft()
+            for other in sorted(near[here]):
+                if other not in depth:
+                    depth[other] = depth[here] + 1
+                    queue.append(other)
+    columns: dict[int, list[str]] = {}
+    for name in names:
+        columns.setdefault(depth[name], []).append(name)
+    return {
+        name: (float(column), -(place - (len(rows) - 1) / 2))
+        for column, rows in columns.items()
+        for place, name in enumerate(rows)
+    }
+
+
+def place_labels(spots: Mapping[str, Point], lines: list[tuple[Point, Point]], height: float) -> dict[str, Box]:
+    """A box for every label: of a few places round its position, the one that covers least."""
+    taken: list[Box] = [(x - 8, y - 8, x + 8, y + 8) for x, y in spots.values()]
+    placed: dict[str, Box] = {}
+    for name, spot in spots.items():
+        choices = list(_around(spot, len(name) * LETTER))
+        best = min(range(len(choices)), key=lambda at: (_cost(choices[at], taken, lines, height), at))
+        placed[name] = choices[best]
+        taken.append(choices[best])
+    return placed
+
+
+def _around(spot: Point, width: float) -> Iterable[Box]:
+    x, y = spot
+    half = LINE / 2
+    yield x + REACH, y - half, x + REACH + width, y + half
+    yield x - REACH - width, y - half, x - REACH, y + half
+    for down in (REACH + half, -REACH - half):
+        yield x - width / 2, y + down - half, x + width / 2, y + down + half
+    for down in (REACH, -REACH):
+        yield x + 6, y + down - half, x + 6 + width, y + down + half
+        yield x - 6 - width, y + down - half, x - 6, y + down + half
+
+
+def _cost(box: Box, taken: list[Box], lines: list[tuple[Point, Point]], height: float) -> float:
+    left, top, right, bottom = box
+    out = max(0.0, -left) + max(0.0, right - WIDTH) + max(0.0, -top) + max(0.0, bottom - height)
+    covered = sum(1 for other in taken if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom)
+    return out * 20 + covered * 50 + sum(4 for line in lines if _crosses(box, line))
+
+
+def _crosses(box: Box, line: tuple[Point, Point]) -> bool:
+    """Whether some point of the line, looked at every few units, lies in the box."""
+    (x1, y1), (x2, y2) = line
+    looks = max(1, int(max(abs(x2 - x1), abs(y2 - y1)) / 4))
+    points = ((x1 + (x2 - x1) * at / looks, y1 + (y2 - y1) * at / looks) for at in range(looks + 1))
+    return any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for x, y in points)
+
+
+# -- how things look -------------------------------------------------------------------------------------------------
+
+
+def _move(spots: Mapping[str, Point], move: tuple[str, str, bool], way: Way) -> Html:
+    start, end, one_way = move
+    state = way.hops.get((start, end) if start <= end else (end, start))
+    (x1, y1), (x2, y2) = spots[start], spots[end]
+    line = el("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "class": f"move {state or ''}".strip()})
+    if not one_way:
+        return line
+    return Html(line + el("path", {"d": _arrow(spots[start], spots[end]), "class": "one-way"}))
+
+
+def _arrow(start: Point, end: Point) -> str:
+    """The head of an arrow in the middle of a line."""
+    (x1, y1), (x2, y2) = start, end
+    x, y, length = (x1 + x2) / 2, (y1 + y2) / 2, math.hypot(x2 - x1, y2 - y1) or 1.0
+    ux, uy = (x2 - x1) / length * 6, (y2 - y1) / length * 6
+    tip, left, right = (x + ux, y + uy), (x - ux - uy, y - uy + ux), (x - ux + uy, y - uy - ux)
+    return "M" + "L".join(f"{at[0]:.1f} {at[1]:.1f}" for at in (left, tip, right)) + "Z"
+
+
+def _position(name: str, spot: Point, role: str, way: Way, here: bool) -> Html:
+    stops = way.stops.get(name, [])
+    state = max((state for _, state in stops), key=_RANK.__getitem__, default="")
+    told = f"{name}: {_ROLES.get(role, role)}" + "".join(f"; {says}" for says, _ in stops)
+    return el(
+        "g",
+        {
+            "class": f"position {role} {state}{' here' if here else ''}".replace("  ", " ").strip(),
+            "data-position": name,
+        },
+        el("title", {}, told),
+        _shape(role, spot),
+    )
+
+
+def _shape(role: str, spot: Point) -> Html:
+    x, y = spot
+    if role == "work":
+        return el("rect", {"x": x - 6.5, "y": y - 6.5, "width": 13, "height": 13, "rx": 2})
+    if role == "stand":
+        return el("path", {"d": f"M{x} {y - 8.5}L{x + 8.5} {y}L{x} {y + 8.5}L{x - 8.5} {y}Z"})
+    if role == "home":
+        return el("path", {"d": f"M{x} {y - 9}L{x + 8} {y - 1.5}V{y + 7}H{x - 8}V{y - 1.5}Z"})
+    return el("circle", {"cx": x, "cy": y, "r": 6})
+
+
+def _label(name: str, box: Box, strong: bool) -> Html:
+    middle = (box[0] + box[2]) / 2
+    at = {"x": round(middle, 1), "y": round(box[3] - 3, 1), "class": "strong" if strong else None}
+    return el("text", at, name)
+
+
+def _marker(spot: Point, tool: str) -> Html:
+    x, y = spot
+    held = None
+    if tool != "none":
+        held = el("path", {"class": "held", "d": f"M{x + 7} {y - 13}h8v8h-8z"}, el("title", {}, f"holds {tool}"))
+    return el(
+        "g",
+        {"class": "robot-here", "data-x": x, "data-y": y},
+        el("circle", {"class": "halo", "cx": x, "cy": y, "r": 14}),
+        el("circle", {"class": "core", "cx": x, "cy": y, "r": 4.5}),
+        held,
+    )
