@@ -37,7 +37,11 @@ class _Names:
         if len(self.names) <= 200:
             return nearest_names(name, self.names)
         pairs = {name[place : place + 2] for place in range(len(name) - 1)}
-        return nearest_names(name, nlargest(50, self.names, key=lambda other: sum(pair in other for pair in pairs)))
+
+        def likeness(other: str) -> float:
+            return sum(pair in other for pair in pairs) / (len(name) + len(other))
+
+        return nearest_names(name, nlargest(50, self.names, key=likeness))
 
 
 def check_document(document: Any, catalog: Catalog) -> tuple[Plan, list[Problem]]:
@@ -74,7 +78,7 @@ def find_problems(reading: PlanReading, catalog: Catalog) -> list[Problem]:
     problems: list[Problem] = _duplicates(plan)
     needs: dict[str, tuple[str, ...]] = {}
     for step, path in zip(plan.steps, reading.paths, strict=True):
-        needs[step.id] = dependencies(step)
+        needs[step.id] = (*needs.get(step.id, ()), *dependencies(step))
         problems += _tool_problems(step, path, catalog)
         problems += _dependency_problems(step, path, known)
         problems += _language_problems(step, path)

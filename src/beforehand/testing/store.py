@@ -136,7 +136,10 @@ def _through_json(event: Event, seq: int) -> Event:
         data = to_json([event.about, event.data], inf_nan_mode="constants")
     except (ValueError, TypeError) as problem:
         raise BadInputError(f"The event {event.kind} cannot be written: {problem}.") from problem
-    about, body = from_json(data, allow_inf_nan=False)
+    try:
+        about, body = from_json(data, allow_inf_nan=False)
+    except ValueError as problem:
+        raise BadInputError(f"The event {event.kind} holds a number that is not finite.") from problem
     return Event(event.kind, about, body, event.ts, event.scene, event.correlation_id, event.owner, seq)
 
 

@@ -1,0 +1,93 @@
+from beforehand.engine.catalog import Catalog
+from beforehand.engine.decide import decide
+from beforehand.engine.inputs import Begin, StepEnded
+from beforehand.engine.state import RunState, replay
+from beforehand.engine.validate import plan_from
+from beforehand.model.event import Event
+from beforehand.model.plan import RunStatus
+from beforehand.ports.tool import ToolSpec
+
+CATALOG = Catalog([ToolSpec("t", "", {"type": "object"}, "pure")])
+STARTED = Event("runStarted", {}, {"version": 1, "runId": "r", "status": "running"}, 1000)
+
+
+def chain() -> RunState:
+    plan = plan_from(
+        [
+            {"id": "a", "tool": "t"},
+            {"id": "b", "tool": "t", "dependsOn": ["a"]},
+            {"id": "c", "tool": "t", "dependsOn": ["b"]},
+        ],
+        CATALOG,
+    )
+    run = RunState("r", plan, lambda version: plan)
+    run.apply(STARTED)
+    return run
+
+
+def test_a_run_begins_with_what_waits_for_nothing() -> None:
+    run = chain()
+    assert list(run.eligible) == ["a"]
+    assert run.waits == {"a": 0, "b": 1, "c": 1}
+    assert run.followers_of("a") == ["b", "c"]
+
+
+def test_events_of_other_kinds_and_of_steps_that_are_gone_change_nothing() -> None:
+    run, other = chain(), chain()
+    run.apply(Event("taskCreated", {}, {}, 1))
+    run.apply(Event("stepUpdated", {}, {"stepId": "nobody", "status": "failed"}, 1))
+    assert run.steps == other.steps
+
+
+def test_replaying_the_events_of_decisions_gives_the_state_they_led_to() -> None:
+    run = chain()
+    events = [STARTED, *decide(run, Begin(1000), CATALOG).events]
+    for name in "abc":
+        events += decide(run, StepEnded(2000, name, 1, True, value=name), CATALOG).events
+    again = replay("r", run.plan_of, events)
+    assert again.status is run.status is RunStatus.COMPLETED
+    assert again.steps == run.steps
+
+
+def test_a_late_or_doubled_end_changes_nothing() -> None:
+    run = chain()
+    decide(run, Begin(1000), CATALOG)
+    assert decide(run, StepEnded(2000, "a", 1, True), CATALOG).events
+    assert not decide(run, StepEnded(2000, "a", 1, False), CATALOG).events
+    assert not decide(run, StepEnded(2000, "b", 7, True), CATALOG).events
+    assert not decide(run, StepEnded(2000, "nobody", 1, True), CATALOG).events
+
+
+def test_a_step_is_shown_with_its_definition_and_where_it_stands() -> None:
+    run = chain()
+    decide(run, Begin(1000), CATALOG)
+    decide(run, StepEnded(2500, "a", 1, False, error="No."), CATALOG)
+    assert run.step_documents()[:2] == [
+        {
+            "id": "a",
+            "order": 1,
+            "description": "",
+            "tool": "t",
+            "args": {},
+            "dependsOn": [],
+            "status": "failed",
+            "result": {"ok": False, "error": "No.", "duration": 1500, "timestamp": "1970-01-01T00:00:02.500Z"},
+            "attempt": 1,
+            "startedAt": "1970-01-01T00:00:01.000Z",
+        },
+        {
+            "id": "b",
+            "order": 2,
+            "description": "",
+            "tool": "t",
+            "args": {},
+            "dependsOn": ["a"],
+            "status": "blocked",
+            "reason": {
+                "code": "step.blocked",
+                "about": "b",
+                "says": "It needs a, which failed.",
+                "tryNext": "Retry or skip a.",
+            },
+        },
+    ]
