@@ -70,7 +70,7 @@ class Queue:
     def __init__(self, board: Board, only: dict[str, set[str]] | None = None) -> None:
         self.board = board
         self.only = only
-        self.tentative: set[str] = set()
+        self.tentative: dict[str, Worksite] = {}
         self.served: dict[str, int] = {}
         self.given = 0
         self._count = 0
@@ -169,10 +169,13 @@ class Queue:
         )
 
     def site(self, site_id: str) -> Worksite:
-        site = self.board.site(site_id)
-        if site_id in self.tentative:
-            return replace(site, occupancy="reserved", occupancy_before=site.occupancy)
-        return site
+        return self.tentative.get(site_id) or self.board.site(site_id)
+
+    def set_aside(self, offer: Offer) -> None:
+        """From here on both places look reserved, without being so."""
+        for site_id in (offer.source_id, offer.target_id):
+            site = self.board.site(site_id)
+            self.tentative[site_id] = replace(site, occupancy="reserved", occupancy_before=site.occupancy)
 
     def can_pick(self, site_id: str, stream_id: str | None) -> bool:
         if site_id in self.tentative or not can_pick(self.board, site_id):
@@ -251,12 +254,12 @@ def _assign_best(board: Board, queue: Queue) -> None:
     """All robots at once, so that together they drive as little as possible without a pallet."""
     free = list(board.free)
     strict = board.settings.arbitration == "roundRobin"
-    limit = min(len(free) if strict else 40 + 4 * len(free), 4 * MOST_A_TICK)
+    limit = min(len(free) if strict else 20 + 4 * len(free), 4 * MOST_A_TICK)
     offers: list[Offer] = []
     for offer in queue:
         offers.append(offer)
         queue.serve(offer)
-        queue.tentative |= {offer.source_id, offer.target_id}
+        queue.set_aside(offer)
         if len(offers) >= limit:
             break
     chosen = best_matching(board, free, offers)
