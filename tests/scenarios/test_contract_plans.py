@@ -126,7 +126,7 @@ def read(name: str, path: str, **fields: Any) -> Step:
     return {"id": name, "tool": "read_file", "args": {"path": path}, **fields}
 
 
-def wait(name: str, seconds: float = 0, **fields: Any) -> Step:
+def wait(name: str, seconds: float | str = 0, **fields: Any) -> Step:
     return {"id": name, "tool": "wait", "args": {"seconds": seconds}, **fields}
 
 
@@ -453,3 +453,27 @@ def test_contract_1_a_run_that_needs_a_person_exits_3_and_is_taken_up(tmp_path: 
     told, said = command("run", "-", "-o", "json", code=2, given="steps: [{id: a, tool: raed_file}]")
     assert told == ""
     assert "read_file" in said
+
+
+def test_contract_1_yaml_means_what_it_looks_like(tmp_path: Path) -> None:
+    lines = [f"- {{id: {name}, tool: write_file, args: {{path: {name}, content: {name}}}}}" for name in ("on", "no")]
+    lines += ["- {id: time, tool: write_file, args: {path: time, content: 12:30}}"]
+    lines += ["- {id: day, tool: write_file, args: {path: day, content: 2024-01-31}}"]
+    words = [BEFOREHAND, "run", "-", "-o", "json"]
+    done = subprocess.run(
+        words,
+        cwd=tmp_path,
+        env=clean_environment(),
+        input="\n".join(["steps:", *lines]),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    written = {name: (tmp_path / name).read_text() for name in ("on", "no", "time", "day")}
+    assert written == {"on": "on", "no": "no", "time": "12:30", "day": "2024-01-31"}
+    for hostile in ("steps: !!bool maybe", "steps: !!timestamp x", "steps: !!python/name:os.system"):
+        done = subprocess.run(
+            [BEFOREHAND, "check", "-"], env=clean_environment(), input=hostile, capture_output=True, text=True
+        )
+        assert done.returncode == 2, done.stderr
+        assert "Beforehand itself" not in done.stderr

@@ -64,14 +64,18 @@ def _text(raw: bytes | str, name: str) -> str:
 def _yaml(text: str, name: str, json_error: ValueError) -> Any:
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from beforehand.app.yaml12 import load
+
     try:
-        return yaml.load(text, loader)
+        return load(text)
     except RecursionError:
         raise _too_deep(name) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         said = json_error if text.lstrip()[:1] in "{[" else _short(error)
         raise BadInputError(f"{name} is neither JSON nor YAML: {said}.", code="document.syntax") from None
+    except (KeyError, AttributeError, TypeError):  # what the library makes of `!!bool maybe`
+        says = f"{name} has a value that does not fit the tag (`!!…`) before it; leave the tag away."
+        raise BadInputError(says, code="document.syntax") from None
 
 
 def _short(error: Exception) -> str:
