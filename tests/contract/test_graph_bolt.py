@@ -243,6 +243,14 @@ async def test_a_server_that_was_stopped_and_started_is_simply_asked_again(serve
         assert await graph.read("weld_star") == STAR
 
 
+async def test_a_restart_nobody_was_there_to_see_is_not_noticed(server: Any, line: Any) -> None:
+    async with opened(server.url(port=line.port)) as graph:
+        await graph.write(STAR)
+        await line.close()
+        await line.open()
+        assert await graph.read("weld_star") == STAR
+
+
 def wrong_password(address: GraphAddress) -> str:
     return f"bolt://root:not-{address.password}@{address.host}:{address.port}/cells"
 
