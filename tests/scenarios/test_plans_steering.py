@@ -332,3 +332,12 @@ async def test_a_stopped_run_goes_on_with_an_adopted_version() -> None:
     await run.adopt([{"op": "add", "step": step("n")}])
     assert await run.play() is RunStatus.FAILED
     assert run.statuses == {"w": "completed", "bad": "failed", "c": "completed", "n": "completed"}
+
+
+async def test_a_skipped_step_cannot_come_back_once_others_have_gone_on_without_it() -> None:
+    run = await scenario().begin({"steps": [step("a", status="skipped"), step("b", "slow", after=["a"])]})
+    verdict = await run.adopt([{"op": "unskip", "id": "a"}])
+    assert [reason.says for reason in verdict.reasons] == [
+        "a was skipped and what depends on it has gone on; it cannot change any more."
+    ]
+    assert await run.play() is RunStatus.COMPLETED

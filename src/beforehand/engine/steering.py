@@ -271,7 +271,7 @@ def _withdraw_if_changed(board: Board, state: StepState, step: Step | None, vers
 def _fit_in(board: Board, state: StepState, before: Step, reopened: bool) -> None:
     """Where a step stands in the new version: what has begun stays, what has not is as the version says."""
     step = state.step
-    changed = _definition(step) != _definition(before) or step.status is not before.status
+    changed = _differs(step, before)
     fresh = changed and not _has_started(state) and state.decision is None
     if fresh or state.status is StepStatus.BLOCKED or (reopened and _never_began(state)):
         skipped = step.status is StepStatus.SKIPPED
@@ -287,9 +287,13 @@ def adoption_problems(run: RunState, plan: Plan, *, waits_may_change: bool = Fal
     new = {step.id: step for step in plan.steps}
     problems = []
     for name, state in run.steps.items():
-        if state.parent is not None or not _has_started(state):
+        if state.parent is not None:
             continue
-        if name not in new:
+        if not _has_started(state):
+            if name not in new or not _is_too_late(run, state, new[name]):
+                continue
+            says = f"{name} was skipped and what depends on it has gone on; it cannot change any more."
+        elif name not in new:
             says = f"{name} has started and cannot be removed."
         elif _definition(new[name], waits=not waits_may_change) != _definition(state.step, waits=not waits_may_change):
             says = f"{name} has started and cannot change."
@@ -297,6 +301,17 @@ def adoption_problems(run: RunState, plan: Plan, *, waits_may_change: bool = Fal
             continue
         problems.append(Problem(code="run.step_started", about=name, path="steps", says=says))
     return problems
+
+
+def _differs(step: Step, before: Step) -> bool:
+    return step.status is not before.status or _definition(step) != _definition(before)
+
+
+def _is_too_late(run: RunState, state: StepState, step: Step) -> bool:
+    """Whether a change would open a step again that others have taken as done."""
+    if not state.lets_go_on or not _differs(step, state.step):
+        return False
+    return any(_has_started(run.steps[name]) for name in run.followers[state.step.id])
 
 
 def _has_started(state: StepState) -> bool:
