@@ -44,6 +44,8 @@ class Board:
         self.faults: list[Fault] = []
         self.work: Any = None
         """What could be given out, in the order of the arbitration; None when there is no robot to take it."""
+        self.offered = False
+        """Whether there was any work to give out."""
         self.free: list[str] = []
         """Robots that may take work."""
         self.short_of_charge: set[str] = set()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from beforehand.fleet.board import Board
 from beforehand.fleet.commands import commands
-from beforehand.fleet.dispatch import arbitration, assignment, candidates
+from beforehand.fleet.dispatch import arbitration, assignment, candidates, may_rest
 from beforehand.fleet.errands import charging, parking
 from beforehand.fleet.faults import errors
 from beforehand.fleet.inputs import FleetInput
@@ -66,4 +66,6 @@ def _fold(state: FleetState, board: Board, verdict: Verdict[RobotCommand]) -> tu
     state.seen.update(board.seen_now)
     for event in verdict.events:
         evolve(state, event)
+    if may_rest(board):
+        state.no_work = True
     return state, verdict

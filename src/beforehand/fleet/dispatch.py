@@ -30,9 +30,22 @@ def candidates(board: Board) -> Board:
 
 def arbitration(board: Board) -> Board:
     """The order in which work is given out. It is drawn piece by piece, since each piece given out changes the rest."""
-    if board.free:
+    if board.free and not _asked_before(board):
         board.work = Queue(board)
     return board
+
+
+def _asked_before(board: Board) -> bool:
+    """Whether the streams had nothing the last time and nothing they look at is different now."""
+    changed = board.sites_now or board.streams_now or any(task.robot_id is None for task in board.tasks_now.values())
+    return board.state.no_work and not changed
+
+
+def may_rest(board: Board) -> bool:
+    """Whether the streams need not be asked again before something changes; some of what they say changes with time."""
+    if board.work is None or board.offered or board.settings.arbitration == "quota":
+        return False
+    return not any(site.failures for site in board.state.worksites.values())
 
 
 def assignment(board: Board) -> Board:
@@ -93,6 +106,7 @@ class Queue:
             if not self._heap:
                 return
             _, _, offer, source = heappop(self._heap)
+            self.board.offered = True
             if source is None:
                 yield offer
             elif not self._over_quota(source):

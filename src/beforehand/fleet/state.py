@@ -77,6 +77,8 @@ class FleetState:
     failed: int = 0
     canceled: int = 0
     seen: dict[str, Seen] = field(default_factory=dict)
+    no_work: bool = False
+    """The streams were asked and had nothing, and nothing they look at has changed since: no need to ask again."""
 
     @property
     def has_chargers(self) -> bool:
@@ -167,6 +169,7 @@ def evolve(state: FleetState, event: Event) -> FleetState:
     folded = FOLDS.get(event.kind)
     if folded is not None:
         folded(state, event)
+        state.no_work = state.no_work and event.kind == "robotUpdated"
     return state
 
 

@@ -99,9 +99,11 @@ class PickDrop:
     def _pairs(
         self, view: StreamView, picks: tuple[str, ...], drops: Callable[[], Iterator[str]]
     ) -> Iterator[Candidate]:
-        sources = sorted((site for site in picks if view.can_pick(site)), key=lambda site: view.site(site).since_ts_ms)
         targets = drops()
         target = next(targets, None)
+        if target is None:
+            return
+        sources = sorted((site for site in picks if view.can_pick(site)), key=lambda site: view.site(site).since_ts_ms)
         for source in sources:
             while target is not None and not view.can_drop(target):
                 target = next(targets, None)
