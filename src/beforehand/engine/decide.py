@@ -8,6 +8,7 @@ what a person said and starts nothing, for a process that does not run the plan.
 from collections.abc import Callable
 from typing import Any
 
+from beforehand.engine.adopting import adopt
 from beforehand.engine.board import Board
 from beforehand.engine.catalog import Catalog
 from beforehand.engine.ending import cancel_step, ended, put_in_doubt, settle_parent, settle_run, stop_step
@@ -34,7 +35,7 @@ from beforehand.engine.inputs import (
 from beforehand.engine.references import MissingPartError
 from beforehand.engine.starting import arguments, judged, start, start_eligible
 from beforehand.engine.state import RunState, StepState
-from beforehand.engine.steering import adopt, answered, cancel, pause, rerun, resume, retry, skip
+from beforehand.engine.steering import answered, cancel, pause, rerun, resume, retry, skip
 from beforehand.model.event import Verdict
 from beforehand.model.plan import StepStatus
 

@@ -1,4 +1,4 @@
-"""A person's hand on a run: answers, pause, resume, cancel, retry, skip, run again, adopt another version.
+"""A person's hand on a run: answers, pause, resume, cancel, retry, skip, run again.
 
 Each leaves the run as it is and says why when it does not apply. Nothing here starts a tool: these only record, so
 that an answer can be given while no process is running the plan.
@@ -7,10 +7,10 @@ that an answer can be given while no process is running the plan.
 from collections.abc import Mapping
 from typing import Any
 
+from beforehand.engine.adopting import adoption_problems as adoption_problems
 from beforehand.engine.board import Board, document
 from beforehand.engine.ending import block_followers, cancel_step, cancel_steps, settle_parent, stop_run, stop_step
 from beforehand.engine.inputs import (
-    Adopted,
     Answered,
     CancelAsked,
     PauseAsked,
@@ -19,11 +19,20 @@ from beforehand.engine.inputs import (
     RetryAsked,
     SkipAsked,
 )
-from beforehand.engine.state import RunState, StepState
+from beforehand.engine.reopening import (
+    block_held_up,
+    holds_up,
+    is_being_cancelled,
+    lift_parent,
+    never_began,
+    open_again,
+    reopen_run,
+    unblock,
+)
+from beforehand.engine.state import StepState
 from beforehand.model.decision import Answer
 from beforehand.model.event import iso
-from beforehand.model.plan import Plan, RunStatus, Step, StepStatus, step_wire
-from beforehand.model.reason import Problem
+from beforehand.model.plan import RunStatus, StepStatus
 
 
 def answered(board: Board, given: Answered) -> None:
@@ -67,7 +76,7 @@ def _skip(board: Board, state: StepState, given: Answered) -> None:
 
 def _retry(board: Board, state: StepState, given: Answered) -> None:
     args = given.value.get("args") if isinstance(given.value, Mapping) else None
-    _open_again(board, state, dict(args) if args is not None else None)
+    open_again(board, state, dict(args) if args is not None else None)
 
 
 def _abort(board: Board, state: StepState, given: Answered) -> None:
@@ -85,7 +94,7 @@ def _run_again(board: Board, state: StepState, given: Answered) -> None:
     if board.run.cancelling or board.run.stopped_by:
         cancel_step(board, state)
     else:
-        _open_again(board, state, None)
+        open_again(board, state, None)
 
 
 def _abort_in_doubt(board: Board, state: StepState, given: Answered) -> None:
@@ -133,21 +142,13 @@ def _has_ended(board: Board) -> bool:
     return run.status.is_final
 
 
-def _is_cancelling(board: Board) -> bool:
-    run = board.run
-    if run.cancelling:
-        says = "The run is being cancelled; wait until it has ended."
-        board.refuse("run.cancelling", run.run_id, says)
-    return run.cancelling
-
-
 # -- one step ------------------------------------------------------------------------------------------------------
 
 
 def retry(board: Board, asked: RetryAsked) -> None:
     """Open a failed, denied or cancelled step again, and what waited for it."""
     state = board.run.steps.get(asked.step_id)
-    if _is_cancelling(board):
+    if is_being_cancelled(board):
         return
     if state is None or not (state.denied or state.status in (StepStatus.FAILED, StepStatus.CANCELLED)):
         says = "Only a step that failed, was denied or was cancelled can be retried."
@@ -157,13 +158,13 @@ def retry(board: Board, asked: RetryAsked) -> None:
     elif not _is_held_up(board, state):
         if state.decision is not None:
             board.withdraw_decision(state.decision, "The step is tried again.")
-        _open_again(board, state, dict(asked.args) if asked.args is not None else None)
+        open_again(board, state, dict(asked.args) if asked.args is not None else None)
 
 
 def _is_held_up(board: Board, state: StepState) -> bool:
     """Refuse what needs steps that ended badly; what was only cancelled before it began comes back by itself."""
     run = board.run
-    held_up = [name for name in state.needs if _holds_up(run.steps[name]) and not _never_began(run.steps[name])]
+    held_up = [name for name in state.needs if holds_up(run.steps[name]) and not never_began(run.steps[name])]
     if held_up:
         board.refuse("step.blocked", state.step.id, f"It needs {', '.join(held_up)}: retry or skip that first.")
     return bool(held_up)
@@ -173,7 +174,7 @@ def skip(board: Board, asked: SkipAsked) -> None:
     """Leave a step out: it counts as done and its value is null."""
     run = board.run
     state = run.steps.get(asked.step_id)
-    if _is_cancelling(board):
+    if is_being_cancelled(board):
         return
     if (
         state is None
@@ -196,10 +197,10 @@ def _skip_now(board: Board, state: StepState) -> None:
         if state.stopping is None:
             stop_step(board, state, "skip")
         return
-    reopened = _reopen_run(board)
+    reopened = reopen_run(board)
     board.update_step(state, StepStatus.SKIPPED, reason=_reason("step.skipped", state, "A person skipped it."))
-    _lift_parent(board, state)
-    _unblock(board, state, everything=reopened)
+    lift_parent(board, state)
+    unblock(board, state, everything=reopened)
     settle_parent(board, state)
 
 
@@ -207,7 +208,7 @@ def rerun(board: Board, asked: RerunAsked) -> None:
     """Run a step and all that depends on it once more; what a person left out stays out."""
     run = board.run
     state = run.steps.get(asked.step_id)
-    if _is_cancelling(board):
+    if is_being_cancelled(board):
         return
     if state is None or state.parent is not None:
         board.refuse("step.unknown", asked.step_id, "There is no such step to run from.")
@@ -220,14 +221,14 @@ def rerun(board: Board, asked: RerunAsked) -> None:
         return
     if _is_held_up(board, state):
         return
-    reopened = _reopen_run(board)
+    reopened = reopen_run(board)
     for item in again:
         if item.decision is not None:
             board.withdraw_decision(item.decision, "The step is run again.")
         if item is state or item.status is not StepStatus.PENDING:
             board.update_step(item, StepStatus.PENDING, reset=True)
-    _unblock(board, state, everything=reopened)
-    _block_held_up(board)
+    unblock(board, state, everything=reopened)
+    block_held_up(board)
 
 
 def _left_out(state: StepState) -> bool:
@@ -235,161 +236,6 @@ def _left_out(state: StepState) -> bool:
     if state.status is not StepStatus.SKIPPED or state.denied:
         return False
     return state.reason is None or state.reason.get("code") == "step.skipped"
-
-
-# -- another version -----------------------------------------------------------------------------------------------
-
-
-def adopt(board: Board, asked: Adopted) -> None:
-    """Go on with another version; open approvals of steps that changed are withdrawn and asked for anew."""
-    run = board.run
-    if _is_cancelling(board):
-        return
-    if problems := adoption_problems(run, asked.plan, waits_may_change=True):
-        board.reasons += problems
-        return
-    new = {step.id: step for step in asked.plan.steps}
-    old = {name: state.step for name, state in run.steps.items() if state.parent is None}
-    for state in list(run.steps.values()):
-        if state.parent is None and state.decision is not None:
-            _withdraw_if_changed(board, state, new.get(state.step.id), asked.plan.version)
-    reopened = _reopen_run(board)
-    board.emit("runAdopted", {**run.head, "version": asked.plan.version})
-    for state in list(run.steps.values()):
-        if state.parent is None and state.step.id in old:
-            _fit_in(board, state, old[state.step.id], reopened)
-    _block_held_up(board)
-
-
-def _withdraw_if_changed(board: Board, state: StepState, step: Step | None, version: int) -> None:
-    """A question about what is not there any more falls away; one about a failure waits for its answer."""
-    assert state.decision is not None
-    if step is None or (state.is_open and _definition(step) != _definition(state.step)):
-        board.withdraw_decision(state.decision, f"Version {version} changed the step.")
-
-
-def _fit_in(board: Board, state: StepState, before: Step, reopened: bool) -> None:
-    """Where a step stands in the new version: what has begun stays, what has not is as the version says."""
-    step = state.step
-    changed = _differs(step, before)
-    fresh = changed and not _has_started(state) and state.decision is None
-    if fresh or state.status is StepStatus.BLOCKED or (reopened and _never_began(state)):
-        skipped = step.status is StepStatus.SKIPPED
-        if state.status is not (StepStatus.SKIPPED if skipped else StepStatus.PENDING):
-            board.update_step(state, StepStatus.SKIPPED if skipped else StepStatus.PENDING, reset=True)
-
-
-def adoption_problems(run: RunState, plan: Plan, *, waits_may_change: bool = False) -> list[Problem]:
-    """Why a version cannot replace the running one: steps that have started may not change.
-
-    `waits_may_change` lets what a failed step waits for change: that is how steps are inserted before a new try.
-    """
-    new = {step.id: step for step in plan.steps}
-    problems = []
-    for name, state in run.steps.items():
-        if state.parent is not None:
-            continue
-        if not _has_started(state):
-            if name not in new or not _is_too_late(run, state, new[name]):
-                continue
-            says = f"{name} was skipped and what depends on it has gone on; it cannot change any more."
-        elif name not in new:
-            says = f"{name} has started and cannot be removed."
-        elif _definition(new[name], waits=not waits_may_change) != _definition(state.step, waits=not waits_may_change):
-            says = f"{name} has started and cannot change."
-        else:
-            continue
-        problems.append(Problem(code="run.step_started", about=name, path="steps", says=says))
-    return problems
-
-
-def _differs(step: Step, before: Step) -> bool:
-    return step.status is not before.status or _definition(step) != _definition(before)
-
-
-def _is_too_late(run: RunState, state: StepState, step: Step) -> bool:
-    """Whether a change would open a step again that others have taken as done."""
-    if not state.lets_go_on or not _differs(step, state.step):
-        return False
-    return any(_has_started(run.steps[name]) for name in run.followers[state.step.id])
-
-
-def _has_started(state: StepState) -> bool:
-    return state.attempt > 0 or bool(state.children) or state.status in (StepStatus.COMPLETED, StepStatus.RUNNING)
-
-
-def _definition(step: Step, *, waits: bool = True) -> dict[str, Any]:
-    left_out = ("order", "status", "result") if waits else ("order", "status", "result", "dependsOn")
-    return {key: value for key, value in step_wire(step).items() if key not in left_out}
-
-
-# -- opening again -------------------------------------------------------------------------------------------------
-
-
-def _holds_up(state: StepState) -> bool:
-    return state.is_settled and not state.lets_go_on
-
-
-def _never_began(state: StepState) -> bool:
-    return state.status is StepStatus.CANCELLED and not state.attempt and not state.children
-
-
-def _reopen_run(board: Board) -> bool:
-    """Let a run go on that had ended or was stopped; whether it had."""
-    run = board.run
-    if not run.status.is_final and not run.stopped_by:
-        return False
-    board.update_run(RunStatus.RUNNING, stoppedBy=None, finishedAt=None, durationMs=None)
-    return True
-
-
-def _open_again(board: Board, state: StepState, args: dict[str, Any] | None) -> None:
-    reopened = _reopen_run(board)
-    board.update_step(state, StepStatus.PENDING, reset=True, args=args)
-    _lift_parent(board, state)
-    _unblock(board, state, everything=reopened)
-    _block_held_up_step(board, state)
-
-
-def _lift_parent(board: Board, state: StepState) -> None:
-    """An item that is opened again brings its step back under way, and what waits for that."""
-    if state.parent is None:
-        return
-    parent = board.run.steps[state.parent]
-    if parent.status is not StepStatus.RUNNING:
-        board.update_step(parent, StepStatus.RUNNING)
-        _unblock(board, parent, everything=False)
-
-
-def _unblock(board: Board, root: StepState, *, everything: bool) -> None:
-    """What was blocked or cancelled behind a step may go on, unless something else still holds it up.
-
-    `everything`: the run itself goes on again, so that whatever was cancelled before it began does too.
-    """
-    run = board.run
-    names = dict.fromkeys(run.followers_of(root.step.id))
-    if everything:
-        names |= dict.fromkeys(name for name, state in run.steps.items() if _never_began(state))
-    for name in sorted(names, key=lambda step_id: run.steps[step_id].rank):
-        state = run.steps[name]
-        undone = state.status is StepStatus.BLOCKED or _never_began(state)
-        if undone and not any(_holds_up(run.steps[need]) for need in state.needs):
-            board.update_step(state, StepStatus.PENDING, reset=True)
-            _lift_parent(board, state)
-
-
-def _block_held_up(board: Board) -> None:
-    """Whatever is open and needs what ended badly is blocked again, so that nothing waits for ever."""
-    for state in list(board.run.steps.values()):
-        _block_held_up_step(board, state)
-
-
-def _block_held_up_step(board: Board, state: StepState) -> None:
-    run = board.run
-    if state.is_open:
-        blocker = next((run.steps[need] for need in state.needs if _holds_up(run.steps[need])), None)
-        if blocker is not None:
-            block_followers(board, blocker)
 
 
 def _reason(code: str, state: StepState, says: str) -> dict[str, Any]:
