@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from beforehand.app.documents import read_file
 from beforehand.app.house import House
-from beforehand.model.errors import BadInputError, NotFoundError
+from beforehand.model.errors import BadInputError, BeforehandError, NotFoundError
 from beforehand.model.event import iso
 from beforehand.model.reason import name_list, nearest_names
 
+log = structlog.get_logger("beforehand.scenes")
 _HERE = Path(__file__).resolve()
 _PLACES = (_HERE.parents[1] / "scenes", _HERE.parents[3] / "scenes")
 """Inside an installed package, and beside the source."""
@@ -90,7 +93,10 @@ async def take_up_scenes(house: House) -> None:
     """After a start: make everything live that was."""
     for row in await house.store.rows("scene", open=True):
         if row["kind"] in house.crafts:
-            await house.crafts[row["kind"]].activate(row["name"], row["document"])
+            try:
+                await house.crafts[row["kind"]].activate(row["name"], row["document"])
+            except BeforehandError as error:  # a graph that does not answer: this scene stands still, the rest goes on
+                log.error("a scene could not be made live", scene=row["name"], says=error.says)
 
 
 async def get_scene(house: House, name: str) -> dict[str, Any]:
