@@ -155,6 +155,10 @@ async def test_every_answer_carries_the_safety_headers(server: Any) -> None:
         assert "unsafe-inline" not in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-correlation-id"]
+    styles = await server.http.get(f"{server.url}/static/page.css")
+    assert styles.headers["cache-control"] == "no-cache"
+    again = await server.http.get(f"{server.url}/static/page.css", headers={"If-None-Match": styles.headers["etag"]})
+    assert again.status_code == 304
 
 
 def test_every_error_of_the_tree_has_a_status() -> None:

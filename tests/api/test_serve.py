@@ -34,11 +34,11 @@ print("closed", flush=True)
 
 
 @contextmanager
-def started(folder: Path, **flags: Any) -> Iterator[subprocess.Popen[str]]:
+def started(folder: Path, *, script: str = RUN, **flags: Any) -> Iterator[subprocess.Popen[str]]:
     (folder / "workspace").mkdir(exist_ok=True)
     given = {"home": str(folder / "home"), "workspace": str(folder / "workspace"), "port": 0, **flags}
     process = subprocess.Popen(
-        [sys.executable, "-c", RUN, json.dumps(given)],
+        [sys.executable, "-c", script, json.dumps(given)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -146,6 +146,35 @@ def test_a_run_is_taken_up_after_a_restart(tmp_path: Path) -> None:
             if b'"runFinished"' in line:
                 break
         assert call(url, f"/runs/{run['runId']}")["status"] == "completed"
+
+
+def test_a_scene_that_cannot_be_made_live_does_not_keep_the_rest_down(tmp_path: Path) -> None:
+    with started(tmp_path, scenes=["weld_star"]) as process:
+        listening(process)
+    broken = RUN.replace(
+        "configure_logs()",
+        """
+configure_logs()
+from beforehand.app.cells import CellCraft
+from beforehand.model.errors import UnavailableError
+async def activate(self, name, document):
+    raise UnavailableError("The graph does not answer.")
+CellCraft.activate = activate
+""",
+    )
+    with started(tmp_path, script=broken) as process:
+        assert call(listening(process), "/health")["status"] == "ok"
+
+
+def test_a_browser_is_only_opened_where_there_is_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    from beforehand.server.serve import has_screen
+
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    assert not has_screen()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert has_screen()
 
 
 def test_named_scenes_are_live_and_stay_so(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ class Door:
         seen: dict[str, int] = {}
         began = time.perf_counter()
         with structlog.contextvars.bound_contextvars(correlation_id=correlation):
-            sending = _with_headers(send, correlation, seen)
+            sending = _with_headers(send, correlation, seen, unchanging=scope["path"].startswith("/static/"))
             try:
                 await self.app(scope, receive, sending)
             except Exception:
@@ -63,14 +63,14 @@ class Door:
             _note(scope, seen.get("status", 0), time.perf_counter() - began)
 
 
-def _with_headers(send: Send, correlation: str, seen: dict[str, int]) -> Send:
+def _with_headers(send: Send, correlation: str, seen: dict[str, int], *, unchanging: bool) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             seen["status"] = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in _SAFE.items():
                 headers.setdefault(name, value)
-            headers.setdefault("Cache-Control", "no-store")
+            headers.setdefault("Cache-Control", "no-cache" if unchanging else "no-store")
             headers[HEADER] = correlation
         await send(message)
 

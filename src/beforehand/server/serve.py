@@ -1,6 +1,8 @@
 """`up`: lead a home, take up what was under way, and serve it until told to stop."""
 
-import asyncio
+import os
+import sys
+import threading
 import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -45,8 +47,9 @@ async def serve(
                 log.info("listening", url=url)
                 if ready is not None:
                     ready(url)
-                if open_browser:
-                    await asyncio.to_thread(webbrowser.open, url)
+                if open_browser and has_screen():
+                    # Beside everything else: some browsers only come back when they are closed.
+                    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
             def stopping() -> None:
                 house.feed.close()
@@ -66,6 +69,11 @@ async def take_up(house: House, scenes: Sequence[str]) -> None:
         if name not in live:
             await activate_scene(house, name)
     await take_up_all(house)
+
+
+def has_screen() -> bool:
+    """Whether a browser would open in a window, and not in the terminal somebody works in."""
+    return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _refuse_without_tokens(settings: Settings) -> None:
