@@ -324,6 +324,18 @@ def test_contract_5_a_failure_can_be_asked_about(stranger: Stranger, verb: str, 
     assert statuses(stranger.until(run["runId"], *ENDED)) == ends
 
 
+def test_contract_5_steps_put_in_do_not_bring_in_edits_that_nobody_approved(stranger: Stranger) -> None:
+    (stranger.workspace / "made").unlink(missing_ok=True)
+    plan = stranger.plan(read("a", "made", onFailure="ask"), write("b", "reviewed", "approved", dependsOn=["a"]))
+    _, run = stranger.call("POST", f"/plans/{plan['id']}/runs", {"version": 1})
+    run = stranger.until(run["runId"], "waiting")
+    change = {"op": "edit", "id": "b", "set": {"args": {"path": "reviewed", "content": "not yet approved"}}}
+    assert stranger.edit(plan["id"], 1, change)[0] == 200
+    assert stranger.answer(stranger.asked(run["runId"])["a"], "insert", {"steps": [write("fix", "made", "x")]}) == 200
+    assert stranger.until(run["runId"], *ENDED)["version"] == 3
+    assert (stranger.workspace / "reviewed").read_text() == "approved"
+
+
 # -- people --------------------------------------------------------------------------------------------------------
 
 

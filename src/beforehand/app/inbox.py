@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.app.house import House
-from beforehand.app.plans import correlation_of, edit_plan, get_plan, stale_version
+from beforehand.app.plans import correlation_of, edit_running, get_plan, stale_version
 from beforehand.app.runs import adopt_version, answer_review, load_run, start_run, take_up, tell
 from beforehand.app.scenes import activate_scene
 from beforehand.engine.decide import record
@@ -193,8 +193,7 @@ async def _inserted(house: House, run: RunState, decision: Decision, value: Any,
     edits: list[dict[str, Any]] = [{"op": "add", "step": step, "before": name} for step in steps]
     waits_for = [*run.steps[name].step.depends_on, *new_ids]
     edits.append({"op": "edit", "id": name, "set": {"dependsOn": waits_for}})
-    latest = await get_plan(house, run.plan.id)
-    plan, _ = await edit_plan(house, run.plan.id, latest.version, edits, by=by, for_run=name)
+    plan, _ = await edit_running(house, run.plan, edits, step=name, by=by)
     before = run.plan_of
     run.plan_of = lambda version: plan if version == plan.version else before(version)
     await answer_review(house, plan, "adopt", by)

@@ -170,18 +170,26 @@ async def edit_plan(
     edits: Any,
     *,
     by: str = "",
-    for_run: str | None = None,
     repair: bool = False,
 ) -> tuple[Plan, Decision]:
-    """Apply edits to the latest version, all or nothing; a stale version is a conflict with the difference.
-
-    `for_run` names a started step that may change all the same: a failed one that gets steps put in before it.
-    """
+    """Apply edits to the latest version, all or nothing; a stale version is a conflict with the difference."""
     async with house.turns[plan_id]:
         latest = await get_plan(house, plan_id)
         await _refuse_stale(house, latest, version)
         plan = await _edited(house, latest, edits, repair=repair)
-        return await _keep_version(house, plan, by=by, may_change=for_run)
+        return await _keep_version(house, plan, by=by)
+
+
+async def edit_running(house: House, running: Plan, edits: Any, *, step: str, by: str = "") -> tuple[Plan, Decision]:
+    """Apply edits to the version a run follows, so that newer ones nobody has approved do not slip in with them.
+
+    `step` names the started step that may change all the same: a failed one that gets steps put in before it.
+    """
+    async with house.turns[running.id]:
+        latest = await get_plan(house, running.id)
+        base = running.model_copy(update={"version": latest.version})
+        plan = await _edited(house, base, edits, repair=False)
+        return await _keep_version(house, plan, by=by, may_change=step)
 
 
 async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Plan:
