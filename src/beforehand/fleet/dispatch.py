@@ -313,6 +313,7 @@ def assign(board: Board, offer: Offer, robot_id: str) -> Task:
                 offer.stream_id,
                 offer.source_id,
                 offer.target_id,
+                robot_id,
                 priority=offer.priority,
                 created_ts_ms=board.now,
                 updated_ts_ms=board.now,
