@@ -196,7 +196,10 @@ class CellCraft:
             for step in plan.steps
         )
         world = plan.world or (await self.state_of(str(plan.scene))).wire()
-        return plan.model_copy(update={"steps": steps, "world": world})
+        plan = plan.model_copy(update={"steps": steps, "world": world})
+        if all(step.tool in CELL_TOOLS for step in steps):
+            plan = plan.model_copy(update={"estimated_duration": (await self.preview(plan))["durationS"]})
+        return plan
 
     async def problems(self, plan: Plan) -> list[Problem]:
         if not _has_cell_steps(plan):

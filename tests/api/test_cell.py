@@ -1,0 +1,177 @@
+"""Cells over HTTP: from words to a finished run, with everything that can stand in the way."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from beforehand.app.scenes import find_document, save_scene
+
+
+@pytest.fixture
+def cell_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
+    """A server with a live weld cell whose simulated seconds pass in a moment."""
+
+    @asynccontextmanager
+    async def opened(speed: float = 500.0) -> AsyncIterator[Any]:
+        async with serve_with(speed=speed) as server:
+            await save_scene(server.house, None, find_document("weld_star"), activate=True)
+            yield server
+
+    return opened
+
+
+async def planned(server: Any, text: str, **more: Any) -> Any:
+    return await server.call("POST", "/plans", {"scene": "weld_star", "text": text, **more}, status=201)
+
+
+async def run_to_the_end(server: Any, plan: Any) -> Any:
+    run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": plan["version"]}, status=201)
+    return await server.ended(run["runId"])
+
+
+async def test_text_plan_preview_approve_run_done(cell_server: Any) -> None:
+    async with cell_server() as server:
+        plan = await planned(server, "weld positions 1 and 2")
+        assert (plan["version"], len(plan["steps"])) == (1, 12)
+        assert plan["world"] == {"current_position": "Home", "current_tool": "none"}
+        assert plan["decision"]["kind"] == "review"
+        assert plan["steps"][0]["goal"]["says"]
+        seen = await server.call("POST", f"/plans/{plan['id']}/preview")
+        assert (seen["moves"], seen["toolChanges"], seen["problems"]) == (9, 1, [])
+        done = await run_to_the_end(server, plan)
+        assert done["status"] == "completed"
+        cell = await server.call("GET", "/cells/weld_star")
+        assert {key: cell[key] for key in seen["end"]} == seen["end"]
+        assert cell["active"] is True
+        ids = [event["correlationId"] for event in await server.take(6, run=done["runId"])]
+        assert len(set(ids)) == 1
+
+
+async def test_a_plan_for_another_state_does_not_start_and_is_made_anew(cell_server: Any) -> None:
+    async with cell_server() as server:
+        plan = await planned(server, "weld 1")
+        await server.call("PATCH", "/cells/weld_star", {"position": "Pos_3", "tool": "Welder"})
+        refused = await server.refused("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=409)
+        assert refused["code"] == "plan.drift"
+        assert refused["difference"]["planned"] == {"current_position": "Home", "current_tool": "none"}
+        assert refused["difference"]["now"] == {"current_position": "Pos_3", "current_tool": "Welder"}
+        assert "regenerate" in refused["hint"]
+        anew = await server.call("POST", f"/plans/{plan['id']}/regenerate", {})
+        assert anew["version"] == 2
+        assert anew["steps"][0]["args"]["target"] == "Safe_Pos_3"
+        assert (await run_to_the_end(server, anew))["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        ({"text": "go to Pos_4"}, "cell.cannot_plan", "No path"),
+        ({"text": "attach the Laser"}, "cell.cannot_plan", "Camera, Welder"),
+        ({"intent": {"steps": [{"action": "attach_tool", "tool": "Laser"}]}}, "cell.cannot_plan", "Laser"),
+        ({"intent": {"steps": []}}, "cell.cannot_plan", "no steps"),
+        ({"text": "weld 1", "position": "Nowhere"}, "cell.cannot_plan", "Nowhere"),
+        ({"text": "weld 1 or 2"}, "intent.not_understood", "or"),
+        ({"text": "weld 1", "intent": {"steps": []}}, "plan.request", "either"),
+        ({}, "plan.request", "either"),
+    ],
+)
+async def test_what_cannot_be_planned_is_422_with_everything(
+    cell_server: Any, body: dict[str, Any], code: str, said: str
+) -> None:
+    async with cell_server() as server:
+        told = await server.refused("POST", "/plans", {"scene": "weld_star", **body}, status=422)
+        assert told["code"] == code
+        assert said in told["detail"] + str(told.get("problems", ""))
+        if code == "intent.not_understood":
+            assert told["understood"][0]["says"] == "tack_weld at Pos_1"
+        assert await server.call("GET", "/inbox") == []
+
+
+async def test_options_start_elsewhere_and_free_the_order(cell_server: Any) -> None:
+    async with cell_server() as server:
+        near = await planned(server, "go to Pos_1", position="Safe_Pos_1")
+        assert [step["args"]["target"] for step in near["steps"]] == ["Pos_1"]
+        goals = [
+            {"action": "routine", "routine": "tack_weld", "position": "Pos_1"},
+            {"action": "attach_tool", "tool": "Camera"},
+            {"action": "routine", "routine": "tack_weld", "position": "Pos_2"},
+        ]
+        body = {"scene": "weld_star", "intent": {"steps": goals}, "order": "free"}
+        free = await server.call("POST", "/plans", body, status=201)
+        assert free["comparison"]["stepsSaved"] > 0
+        assert free["decision"]["evidence"]["comparison"] == free["comparison"]
+        nothing = await server.refused("POST", "/plans", {"scene": "weld_star", "text": "go home"}, status=409)
+        assert "nothing to do" in nothing["detail"]
+
+
+async def test_an_edit_that_leaves_the_graph_is_refused_and_can_be_mended(cell_server: Any) -> None:
+    async with cell_server() as server:
+        plan = await planned(server, "weld 1")
+        edits = [{"op": "remove", "id": "step_5"}]
+        broken = await server.refused("PATCH", f"/plans/{plan['id']}", {"edits": edits}, status=422, If_Match="1")
+        assert broken["repair"]["steps"]
+        assert "repair: true" in broken["hint"]
+        assert (await server.call("GET", f"/plans/{plan['id']}"))["version"] == 1
+        body = {"edits": edits, "repair": True}
+        mended = await server.call("PATCH", f"/plans/{plan['id']}", body, If_Match="1")
+        assert mended["version"] == 2
+        seen = await server.call("POST", f"/plans/{plan['id']}/preview")
+        assert seen["problems"] == []
+        assert (await run_to_the_end(server, mended))["status"] == "completed"
+
+
+async def test_a_failing_weld_check_is_a_decision_and_a_retry_goes_on(cell_server: Any) -> None:
+    async with cell_server() as server:
+        await server.call("POST", "/cells/weld_star/faults", {"fault": "verify"})
+        plan = await planned(server, "weld 1")
+        run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+        decision = await server.asked(runId=run["runId"])
+        assert decision["kind"] == "failure"
+        assert {"retry", "skip", "abort"} <= set(decision["verbs"])
+        assert (await server.call("GET", f"/runs/{run['runId']}"))["status"] == "waiting"
+        await server.call("POST", f"/inbox/{decision['id']}", {"verb": "retry"})
+        assert (await server.ended(run["runId"]))["status"] == "completed"
+
+
+async def test_a_stalled_move_can_be_cancelled_and_the_robot_is_not_set_meanwhile(cell_server: Any) -> None:
+    async with cell_server() as server:
+        await server.call("POST", "/cells/weld_star/faults", {"fault": "stall", "target": "Safe_Pos_1"})
+        plan = await planned(server, "go to Pos_1")
+        run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+        async for event in server.events(run=run["runId"], kinds="stepUpdated"):
+            if event["data"]["status"] == "running":
+                break
+        busy = await server.refused("PATCH", "/cells/weld_star", {"position": "Home"}, status=409)
+        assert "step_1" in busy["detail"]
+
+
+async def test_step_lists_are_taken_in_for_a_scene(cell_server: Any) -> None:
+    async with cell_server() as server:
+        steps = [
+            {"id": 1, "name": "Move to Safe_Pos_1", "action": "move", "target": "Safe_Pos_1"},
+            {"id": 2, "name": "Move to Pos_1", "action": "move", "target": "Pos_1"},
+        ]
+        plan = await server.call("POST", "/plans", {"scene": "weld_star", "plan": steps}, status=201)
+        assert [step["tool"] for step in plan["steps"]] == ["cell.move", "cell.move"]
+        assert (await run_to_the_end(server, plan))["status"] == "completed"
+        there = [{**steps[1], "id": 1}]
+        wrong = await server.refused("POST", "/plans", {"scene": "weld_star", "plan": there}, status=422)
+        assert "no allowed move leads from Pos_1" in wrong["problems"][0]["says"]
+
+
+async def test_cells_are_listed_set_and_refused(cell_server: Any) -> None:
+    async with cell_server() as server:
+        [cell] = await server.call("GET", "/cells")
+        assert (cell["scene"], cell["current_position"], cell["current_tool"]) == ("weld_star", "Home", "none")
+        moved = await server.call("PATCH", "/cells/weld_star", {"position": "Pos_1"})
+        assert moved["current_position"] == "Pos_1"
+        assert (await server.refused("PATCH", "/cells/weld_star", {"position": "Nix"}, status=422))["nearest"]
+        await server.refused("PATCH", "/cells/weld_star", {}, status=422)
+        await server.refused("PATCH", "/cells/weld_star", {"position": 7}, status=422)
+        assert (await server.refused("GET", "/cells/weld_sta", status=404))["nearest"] == ["weld_star"]
+        faults = await server.refused("POST", "/cells/weld_star/faults", {"fault": "explode"}, status=422)
+        assert "verify" in faults["nearest"]
+        state = await server.call("GET", "/state")
+        assert state["cells"][0]["current_position"] == "Pos_1"
