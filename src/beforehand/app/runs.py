@@ -279,7 +279,8 @@ async def _refuse_ended(house: House, run_id: str, verb: str) -> None:
     if head is None:
         raise await unknown_run(house, run_id)
     if RunStatus(head["status"]).is_final:
-        raise ConflictError(f"The run has {head['status']} already; it cannot {verb}.", code="run.ended")
+        how = "was cancelled" if head["status"] == RunStatus.CANCELLED.value else f"has {head['status']}"
+        raise ConflictError(f"The run {how} already; it cannot {verb}.", code="run.ended")
 
 
 async def pause_run(house: House, run_id: str, *, by: str = "") -> dict[str, Any]:
