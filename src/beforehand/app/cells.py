@@ -17,7 +17,7 @@ from beforehand.app.graphs import GraphScenes
 from beforehand.app.house import House
 from beforehand.cell.preview import preview
 from beforehand.cell.repair import repair_plan
-from beforehand.cell.scene import read_cell
+from beforehand.cell.scene import read_cell, warnings
 from beforehand.cell.verifier import verify
 from beforehand.engine.validate import invalid_plan
 from beforehand.model.cell import NO_TOOL, CellScene, CellState
@@ -36,6 +36,9 @@ class CellCraft:
 
     def check_scene(self, document: Any) -> dict[str, Any]:
         return read_cell(document).wire()
+
+    def warnings(self, document: Any) -> list[Problem]:
+        return warnings(read_cell(document))
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_cell(document)

@@ -31,6 +31,9 @@ class Craft(Protocol):
     def check_scene(self, document: Any) -> dict[str, Any]:
         """The scene's document in its normal form; BadInputError with every problem."""
 
+    def warnings(self, document: Any) -> list[Problem]:
+        """What is legal in a checked document and yet worth a look."""
+
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         """The scene is live from now on."""
 

@@ -27,6 +27,7 @@ from beforehand.fleet.inputs import (
     RobotVerb,
     TaskVerb,
 )
+from beforehand.fleet.oddities import warnings
 from beforehand.fleet.requests import read_request, request_steps
 from beforehand.fleet.scene import read_fleet
 from beforehand.fleet.state import ENDED, FleetState, robot_wire
@@ -58,6 +59,9 @@ class FleetCraft:
 
     def check_scene(self, document: Any) -> dict[str, Any]:
         return read_fleet(document).wire()
+
+    def warnings(self, document: Any) -> list[Problem]:
+        return warnings(read_fleet(document))
 
     # -- live and not --------------------------------------------------------------------------------------------
 

@@ -166,10 +166,11 @@ async def _from_home(settings: Settings, scene: str) -> tuple[Any, dict[str, Any
         return None, None
 
 
-async def check_scene_document(settings: Settings, document: Any) -> dict[str, Any]:
-    """A scene's document in its normal form; BadInputError with every problem."""
+async def check_scene_document(settings: Settings, document: Any) -> tuple[dict[str, Any], list[Problem]]:
+    """A scene's document in its normal form and what is odd about it; BadInputError with every problem."""
     from beforehand.app.crafts import register_crafts
 
     async with open_scratch(settings, with_servers=False) as house:
         register_crafts(house)
-        return check_scene(house.crafts, document)
+        checked = check_scene(house.crafts, document)
+        return checked, house.crafts[checked["kind"]].warnings(checked)

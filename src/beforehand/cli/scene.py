@@ -70,7 +70,7 @@ def check(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A scene's file or name; - reads standard input.")],
     output: OutputOption = Output.TABLE,
 ) -> int:
-    """Every problem of a scene, with its place in the file."""
+    """Every problem of a scene, with its place in the file, and what is odd about it."""
     from beforehand.app.scenes import find_document
     from beforehand.app.scratch import check_scene_document
     from beforehand.cli.work import work
@@ -79,15 +79,19 @@ def check(
     document = find_document(file)
     checked: dict[str, Any] = {}
     problems: list[dict[str, Any]] = []
+    odd: list[dict[str, Any]] = []
     try:
-        checked = work(check_scene_document(settings_from(), document))
+        checked, warnings = work(check_scene_document(settings_from(), document))
+        odd = [warning.wire() for warning in warnings]
     except BadInputError as error:
         problems = [problem.wire() for problem in error.problems]
         problems = problems or [{"code": error.code, "about": "", "says": error.says, "nearest": list(error.nearest)}]
     if output is Output.JSON:
-        print_json({"valid": not problems, "name": checked.get("name"), "problems": problems})
+        print_json({"valid": not problems, "name": checked.get("name"), "problems": problems, "warnings": odd})
     elif not problems:
         tell(f"The scene {checked['name']} is valid.")
+    if odd:
+        say_problems(odd, head="Worth a look:")
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
         say_problems(problems, head=f"The scene has {count}:")
