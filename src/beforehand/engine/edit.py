@@ -4,19 +4,55 @@
 {op: add, step: {…}, before|after?: id}
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from beforehand.engine.catalog import Catalog
 from beforehand.engine.graph import dependencies
-from beforehand.engine.validate import check_document, invalid_plan
+from beforehand.engine.validate import Names, check_document, invalid_plan
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step, StepStatus, step_wire
 from beforehand.model.reason import Problem, name_list, nearest_names
 
-Documents = list[dict[str, Any]]
 _FIXED = {"id", "status", "result", "order"}
 MAX_EDITS = 10_000
+
+
+class Documents(list[dict[str, Any]]):
+    """The steps' documents in their order, also found by id."""
+
+    def __init__(self, documents: Iterable[dict[str, Any]]) -> None:
+        super().__init__(documents)
+        self.by_id = {document["id"]: document for document in self}
+        self.names = Names(set(self.by_id))
+
+    def named(self, name: Any) -> dict[str, Any]:
+        found = self.by_id.get(str(name))
+        if found is None:
+            self.names.names = set(self.by_id)
+            nearest = self.names.near(str(name))
+            says = f"There is no step {name!r}; nearest: {name_list(nearest)}."
+            raise BadInputError(says, code="edit.unknown_step", nearest=nearest)
+        return found
+
+    def place(self, name: Any) -> int:
+        document = self.named(name)
+        return next(place for place, other in enumerate(self) if other is document)
+
+    def take_out(self, name: Any) -> dict[str, Any]:
+        document = self.pop(self.place(name))
+        del self.by_id[document["id"]]
+        return document
+
+    def put_in(self, document: dict[str, Any], edit: Mapping[str, Any]) -> None:
+        if "before" in edit:
+            place = self.place(edit["before"])
+        elif "after" in edit:
+            place = self.place(edit["after"]) + 1
+        else:
+            place = len(self)
+        self.insert(place, document)
+        self.by_id[document["id"]] = document
 
 
 def edited(plan: Plan, edits: Any, catalog: Catalog, *, created_at: str) -> Plan:
@@ -41,7 +77,7 @@ def _applied(plan: Plan, edits: Any) -> tuple[Documents, set[str]]:
         raise BadInputError("`edits` is a list with at least one edit.", code="edit.shape")
     if len(edits) > MAX_EDITS:
         raise BadInputError(f"{MAX_EDITS} edits at a time is the most.", code="edit.shape")
-    documents: Documents = [step_wire(step) for step in plan.steps]
+    documents = Documents(step_wire(step) for step in plan.steps)
     problems: list[Problem] = []
     moved: set[str] = set()
     for place, edit in enumerate(edits):
@@ -72,25 +108,13 @@ def _apply(documents: Documents, edit: Any, path: str, moved: set[str]) -> list[
     return []
 
 
-def _find(documents: Documents, name: Any) -> int:
-    for place, document in enumerate(documents):
-        if document["id"] == str(name):
-            return place
-    ids = [document["id"] for document in documents]
-    nearest = nearest_names(str(name), ids)
-    raise BadInputError(
-        f"There is no step {name!r}; nearest: {name_list(nearest)}.", code="edit.unknown_step", nearest=nearest
-    )
-
-
 def _edit(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
-    place = _find(documents, edit.get("id"))
+    document = documents.named(edit.get("id"))
     changes = edit.get("set")
     if not isinstance(changes, Mapping) or not changes:
         raise BadInputError("an edit needs `set` with the fields to change.", code="edit.shape")
     if fixed := _FIXED & changes.keys():
         raise BadInputError(f"{name_list(sorted(fixed))} cannot be set by an edit.", code="edit.fixed_field")
-    document = documents[place]
     for key, value in ((str(key), value) for key, value in changes.items()):
         if key.startswith("args."):
             document["args"] = {**document.get("args", {}), key.removeprefix("args."): value}
@@ -109,25 +133,25 @@ def _spelled(document: Mapping[str, Any], key: str) -> str:
 
 def _mark(status: StepStatus) -> Callable[[Documents, Mapping[str, Any]], set[str]]:
     def mark(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
-        documents[_find(documents, edit.get("id"))]["status"] = status.value
+        documents.named(edit.get("id"))["status"] = status.value
         return set()
 
     return mark
 
 
 def _remove(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
-    del documents[_find(documents, edit.get("id"))]
+    documents.take_out(edit.get("id"))
     return set()
 
 
 def _move(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
     if ("before" in edit) == ("after" in edit):
         raise BadInputError("a move needs either `before` or `after`.", code="edit.shape")
-    document = documents.pop(_find(documents, edit.get("id")))
+    document = documents.take_out(edit.get("id"))
     try:
-        _insert(documents, document, edit)
+        documents.put_in(document, edit)
     except BadInputError:
-        documents.append(document)
+        documents.put_in(document, {})
         raise
     return {document["id"]}
 
@@ -139,20 +163,11 @@ def _add(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
     if "before" in edit and "after" in edit:
         raise BadInputError("an add takes `before` or `after`, not both.", code="edit.shape")
     document = {key: value for key, value in step.items() if key not in ("status", "result", "order")}
-    if "id" not in document or any(str(document["id"]) == other["id"] for other in documents):
+    if "id" not in document or str(document["id"]) in documents.by_id:
         raise BadInputError(f"the new step needs an id of its own, not {document.get('id')!r}.", code="edit.shape")
     document["id"] = str(document["id"])
-    _insert(documents, document, edit)
+    documents.put_in(document, edit)
     return set()
-
-
-def _insert(documents: Documents, document: dict[str, Any], edit: Mapping[str, Any]) -> None:
-    if "before" in edit:
-        documents.insert(_find(documents, edit["before"]), document)
-    elif "after" in edit:
-        documents.insert(_find(documents, edit["after"]) + 1, document)
-    else:
-        documents.append(document)
 
 
 _OPERATIONS: dict[str, Callable[[Documents, Mapping[str, Any]], set[str]]] = {

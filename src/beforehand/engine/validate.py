@@ -16,7 +16,7 @@ from beforehand.model.reason import Problem, name_list, nearest_names
 _UNKNOWN_FIRST = ("step.unknown_tool", "step.unknown_dependency", "step.unknown_reference", "plan.unknown_key")
 
 
-class _Names:
+class Names:
     """The names of a plan's steps, and which of them come near a wrong one.
 
     A plan of thousands may hold thousands of wrong names: then only likely ones are compared letter by letter, and
@@ -74,7 +74,7 @@ def invalid_plan(problems: list[Problem]) -> BadInputError:
 def find_problems(reading: PlanReading, catalog: Catalog) -> list[Problem]:
     plan = reading.plan
     ids = {step.id for step in plan.steps}
-    known = _Names(ids | reading.broken_ids)
+    known = Names(ids | reading.broken_ids)
     problems: list[Problem] = _duplicates(plan)
     needs: dict[str, tuple[str, ...]] = {}
     for step, path in zip(plan.steps, reading.paths, strict=True):
@@ -109,7 +109,7 @@ def _tool_problems(step: Step, path: str, catalog: Catalog) -> list[Problem]:
     ]
 
 
-def _dependency_problems(step: Step, path: str, known: _Names) -> list[Problem]:
+def _dependency_problems(step: Step, path: str, known: Names) -> list[Problem]:
     problems = []
     for name in dict.fromkeys(step.depends_on):
         if name not in known:
@@ -128,7 +128,7 @@ def _dependency_problems(step: Step, path: str, known: _Names) -> list[Problem]:
     return problems
 
 
-def _bad_reference(step: Step, path: str, shown: str, name: str, known: _Names, loops: bool) -> Problem:
+def _bad_reference(step: Step, path: str, shown: str, name: str, known: Names, loops: bool) -> Problem:
     if name in ("item", "index") and not loops:
         says = f"{step.id} uses {shown}, which only a step with forEach has."
     else:

@@ -200,3 +200,17 @@ def test_the_difference_between_versions_names_what_changed() -> None:
     assert found["changed", "a"]["fields"] == {"args": {"from": {"x": 1, "y": 2}, "to": {"x": 5, "y": 2}}}
     assert found["moved", "d"] == {"change": "moved", "id": "d", "from": 4, "to": 1}
     assert difference(plan(), plan()) == []
+
+
+def test_thousands_of_edits_of_a_plan_of_thousands() -> None:
+    large = plan_from([{"id": f"s{n}", "tool": "t"} for n in range(5000)], CATALOG)
+    changed = edited(large, [{"op": "skip", "id": f"s{n}"} for n in range(5000)], CATALOG, created_at="")
+    assert {step.status for step in changed.steps} == {StepStatus.SKIPPED}
+
+
+def test_thousands_of_edits_of_steps_that_are_not_there_are_all_told() -> None:
+    large = plan_from([{"id": f"step_{n}", "tool": "t"} for n in range(3000)], CATALOG)
+    with pytest.raises(BadInputError) as caught:
+        edited(large, [{"op": "skip", "id": f"stepp_{n}"} for n in range(3000)], CATALOG, created_at="")
+    assert len(caught.value.problems) == 3000
+    assert "step_7" in caught.value.problems[7].nearest
