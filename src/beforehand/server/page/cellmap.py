@@ -11,11 +11,13 @@ from typing import Any
 
 from beforehand.server.page.html import Html, el
 
-WIDTH = 520.0
-FLATTEST, TALLEST = 0.45, 0.72
-SIDE, TOP = 58.0, 34.0
-LETTER, LINE = 6.4, 13.0
-REACH = 13.0
+WIDTH = 480.0
+FLATTEST, TALLEST = 0.5, 0.75
+SIDE, TOP = 54.0, 36.0
+LETTER, LINE = 6.8, 13.0
+LONG = 14
+"""Names with more letters are written in two lines."""
+REACH = 17.0
 """How far a label stays from the middle of its position."""
 
 Point = tuple[float, float]
@@ -118,28 +120,38 @@ def place_labels(spots: Mapping[str, Point], lines: list[tuple[Point, Point]], h
     taken: list[Box] = [(x - 8, y - 8, x + 8, y + 8) for x, y in spots.values()]
     placed: dict[str, Box] = {}
     for name, spot in spots.items():
-        choices = list(_around(spot, len(name) * LETTER))
+        rows = in_lines(name)
+        choices = list(_around(spot, max(map(len, rows)) * LETTER, len(rows) * LINE))
         best = min(range(len(choices)), key=lambda at: (_cost(choices[at], taken, lines, height), at))
         placed[name] = choices[best]
         taken.append(choices[best])
     return placed
 
 
-def _around(spot: Point, width: float) -> Iterable[Box]:
+def in_lines(name: str) -> list[str]:
+    """A long name cut in two where a part of it ends, as near to its middle as can be."""
+    cuts = [at + 1 for at, letter in enumerate(name[:-1]) if letter in "_- "]
+    if len(name) <= LONG or not cuts:
+        return [name]
+    cut = min(cuts, key=lambda at: abs(at - len(name) / 2))
+    return [name[:cut], name[cut:]]
+
+
+def _around(spot: Point, width: float, height: float) -> Iterable[Box]:
     x, y = spot
-    half = LINE / 2
+    half = height / 2
     yield x + REACH, y - half, x + REACH + width, y + half
     yield x - REACH - width, y - half, x - REACH, y + half
     for down in (REACH + half, -REACH - half):
         yield x - width / 2, y + down - half, x + width / 2, y + down + half
-    for down in (REACH, -REACH):
-        yield x + 6, y + down - half, x + 6 + width, y + down + half
-        yield x - 6 - width, y + down - half, x - 6, y + down + half
+    for down in (half + 6, -half - 6):
+        yield x + 12, y + down - half, x + 12 + width, y + down + half
+        yield x - 12 - width, y + down - half, x - 12, y + down + half
 
 
 def _cost(box: Box, taken: list[Box], lines: list[tuple[Point, Point]], height: float) -> float:
     left, top, right, bottom = box
-    out = max(0.0, -left) + max(0.0, right - WIDTH) + max(0.0, -top) + max(0.0, bottom - height)
+    out = max(0.0, 4 - left) + max(0.0, right + 4 - WIDTH) + max(0.0, 2 - top) + max(0.0, bottom + 2 - height)
     covered = sum(1 for other in taken if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom)
     return out * 20 + covered * 50 + sum(4 for line in lines if _crosses(box, line))
 
@@ -201,9 +213,12 @@ def _shape(role: str, spot: Point) -> Html:
 
 
 def _label(name: str, box: Box, strong: bool) -> Html:
-    middle = (box[0] + box[2]) / 2
-    at = {"x": round(middle, 1), "y": round(box[3] - 3, 1), "class": "strong" if strong else None}
-    return el("text", at, name)
+    middle = round((box[0] + box[2]) / 2, 1)
+    rows = in_lines(name)
+    parts = [
+        el("tspan", {"x": middle, "y": round(box[1] + LINE * (at + 1) - 3, 1)}, row) for at, row in enumerate(rows)
+    ]
+    return el("text", {"class": "strong" if strong else None}, parts)
 
 
 def _marker(spot: Point, tool: str) -> Html:

@@ -9,6 +9,8 @@ const TONES = ["ground", "surface", "raised", "line", "ink", "soft", "accent", "
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const light = matchMedia("(prefers-color-scheme: light)");
 
+const isService = (site) => site.worksiteType === "charger" || site.worksiteType === "park";
+
 export class FloorMap {
   constructor(canvas, floor, onPick) {
     this.canvas = canvas;
@@ -67,7 +69,8 @@ export class FloorMap {
     const [left, right, low, top] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     this.small = wide < 520;
     this.pen.font = `500 ${this.small ? 8.5 : 10.5}px ${this.font()}`;
-    const names = [...this.floor.sites.keys()].map((name) => this.pen.measureText(name).width);
+    const named = [...this.floor.sites.values()].filter((site) => !isService(site));
+    const names = named.map((site) => this.pen.measureText(site.worksiteId).width);
     const [padX, padY] = [Math.min(wide / 6, Math.max(20, ...names) + 18), this.small ? 24 : 32];
     this.scale = Math.min((wide - 2 * padX) / Math.max(1, right - left), (high - 2 * padY) / Math.max(1, top - low));
     this.x = (x) => wide / 2 + (x - (left + right) / 2) * this.scale;
@@ -197,7 +200,7 @@ export class FloorMap {
     const node = this.siteAt(site);
     if (!node) return;
     const [x, y, half] = [this.x(node.x), this.y(node.y), this.place / 2];
-    const service = site.worksiteType === "charger" || site.worksiteType === "park";
+    const service = isService(site);
     pen.save();
     pen.translate(x, y);
     pen.fillStyle = this.colour.surface;

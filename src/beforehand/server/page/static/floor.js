@@ -48,6 +48,9 @@ class Floor {
   async load() {
     const state = await call("GET", `/state?scene=${encodeURIComponent(this.name)}`);
     this.seq = state.seq;
+    const byName = (key) => (a, b) => a[key].localeCompare(b[key], "en", { numeric: true });
+    state.robots.sort(byName("robotId"));
+    state.worksites.sort(byName("worksiteId"));
     for (const robot of state.robots) this.robots.set(robot.robotId, { ...this.robots.get(robot.robotId), ...this.#whole(robot) });
     for (const site of state.worksites) this.sites.set(site.worksiteId, site);
     this.tasks = new Map(state.tasks.map((task) => [task.taskId, task]));
@@ -189,7 +192,7 @@ class Floor {
       word: hold ? "Hold all" : "Clear",
       path: `/fleet/${encodeURIComponent(this.name)}/${verb}`,
       isDone: hold ? () => this.fleet.held && !moving() : () => !this.fleet.held,
-      whenDone: hold ? "nothing moves, no new work is given out" : "work goes on",
+      whenDone: hold ? "nothing moves" : "work goes on",
     });
   }
 
