@@ -46,6 +46,16 @@ async def test_the_page_sends_strangers_to_log_in(guarded: Any) -> None:
     guarded.problem(await guarded.http.get(f"{guarded.url}/page/now"), 401)
 
 
+async def test_the_page_shows_viewers_what_they_may_not_do(guarded: Any) -> None:
+    body = {"plan": {"steps": [guarded.step("a")]}}
+    await guarded.http.post("/plans", json=body, headers=bearer(guarded.tokens["operator"]))
+    looking = (await guarded.http.get(guarded.url, headers=bearer(guarded.tokens["viewer"]))).text
+    assert 'value="start" disabled' in looking
+    assert "answering needs an operator" in looking
+    working = (await guarded.http.get(guarded.url, headers=bearer(guarded.tokens["operator"]))).text
+    assert 'value="start">' in working
+
+
 async def test_viewers_look_operators_write_admins_rule(guarded: Any) -> None:
     plan = {"plan": {"steps": [guarded.step("a")]}}
     scene = {"kind": "nothing"}
