@@ -7,7 +7,7 @@ import structlog
 
 from beforehand.app.house import House
 from beforehand.app.ids import new_id
-from beforehand.app.plans import craft_of, get_plan, problems_of, stale_version
+from beforehand.app.plans import correlation_of, craft_of, get_plan, problems_of, stale_version
 from beforehand.app.projection import plan_row_id
 from beforehand.engine.driver import DriverEndedError, RunDriver, Surroundings
 from beforehand.engine.inputs import (
@@ -34,10 +34,17 @@ from beforehand.ports.store import EventFilter
 
 log = structlog.get_logger("beforehand.runs")
 CHUNK = 5_000
+STOP_PATIENCE_S = 2.0
+"""How long the answer to a cancel waits for what runs to stop."""
 
 
-async def start_run(house: House, plan_id: str, version: int, *, by: str = "", note: str = "") -> dict[str, Any]:
-    """Approve that version and start it; its review is answered by this."""
+async def start_run(
+    house: House, plan_id: str, version: int, *, by: str = "", note: str = "", correlation_id: str = ""
+) -> dict[str, Any]:
+    """Approve that version and start it; its review is answered by this.
+
+    Its events carry the id that came with the plan, unless the start brings one of its own.
+    """
     async with house.turns[plan_id]:
         plan = await get_plan(house, plan_id)
         if version != plan.version:
@@ -48,7 +55,8 @@ async def start_run(house: House, plan_id: str, version: int, *, by: str = "", n
         await _refuse_drift(house, plan)
         house.workspace(plan.workspace)
         run_id = new_id("run")
-        started = await _log_start(house, plan, review, run_id, by=by, note=note)
+        correlation_id = correlation_id or await correlation_of(house, plan.id)
+        started = await _log_start(house, plan, review, run_id, correlation_id, Answer(verb="start", by=by, note=note))
         run = RunState(run_id, plan, lambda wanted: plan)
         run.apply(started)
         launch(house, run, plan).put(Begin(house.now()))
@@ -82,10 +90,10 @@ async def _refuse_drift(house: House, plan: Plan) -> None:
         )
 
 
-async def _log_start(house: House, plan: Plan, review: Decision, run_id: str, *, by: str, note: str) -> Event:
-    head = await house.store.row("planHead", plan.id) or {}
-    correlation_id = str(head.get("correlationId") or plan.id)
-    answer = Answer(verb="start", by=by, note=note, at=iso(house.now()))
+async def _log_start(
+    house: House, plan: Plan, review: Decision, run_id: str, correlation_id: str, answer: Answer
+) -> Event:
+    answer = answer.model_copy(update={"at": iso(house.now())})
     data = {
         "runId": run_id,
         "planId": plan.id,
@@ -93,7 +101,7 @@ async def _log_start(house: House, plan: Plan, review: Decision, run_id: str, *,
         "version": plan.version,
         "status": RunStatus.RUNNING.value,
         "startedAt": iso(house.now()),
-        "startedBy": by,
+        "startedBy": answer.by,
     }
     if plan.name:
         data["name"] = plan.name
@@ -102,7 +110,7 @@ async def _log_start(house: House, plan: Plan, review: Decision, run_id: str, *,
     about = {"planId": plan.id, "runId": run_id}
     answered = house.event(
         "decisionAnswered",
-        review.wire() | {"status": "answered", "answer": answer.wire()},
+        review.wire() | {"status": "answered", "answer": answer.wire(), "runId": run_id},
         owner=f"plan:{plan.id}",
         correlation_id=correlation_id,
         scene=plan.scene,
@@ -297,7 +305,10 @@ async def resume_run(house: House, run_id: str, *, by: str = "") -> dict[str, An
 async def cancel_run(house: House, run_id: str, *, by: str = "") -> dict[str, Any]:
     """Stop what runs and start nothing more."""
     await _refuse_ended(house, run_id, "be cancelled")
-    return await tell(house, run_id, CancelAsked(house.now(), by))
+    await tell(house, run_id, CancelAsked(house.now(), by))
+    if run_id in house.work:  # most tools stop at once; the answer then shows the end
+        await asyncio.wait([house.work[run_id]], timeout=STOP_PATIENCE_S)
+    return await run_document(house, run_id)
 
 
 async def _known_step(house: House, run_id: str, step_id: str) -> None:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
 from beforehand.app.house import House
@@ -14,6 +14,7 @@ from beforehand.model.errors import BadInputError
 from beforehand.server.answers import Json
 from beforehand.server.bodies import body
 from beforehand.server.callers import Caller, CallerDep, CorrelationDep, HouseDep, require
+from beforehand.server.door import HEADER
 from beforehand.server.errors import VersionNeededError
 from beforehand.server.shapes import (
     DifferenceShape,
@@ -184,6 +185,9 @@ async def preview(
     openapi_extra=takes(Start),
     responses=gives(RunShape, 201),
 )
-async def start(house: HouseDep, caller: CallerDep, plan_id: str, asked: Annotated[Start, body(Start)]) -> Json:
+async def start(
+    house: HouseDep, caller: CallerDep, request: Request, plan_id: str, asked: Annotated[Start, body(Start)]
+) -> Json:
     """Approve that version and start it; its review is answered by this."""
-    return Json(await start_run(house, plan_id, asked.version, by=caller.name), 201)
+    brought = request.state.correlation_id if HEADER in request.headers else ""
+    return Json(await start_run(house, plan_id, asked.version, by=caller.name, correlation_id=brought), 201)
