@@ -123,3 +123,10 @@ def test_scenes(cli) -> None:
         assert name in done.err
     assert "'moon'" in cli("scene", "check", "-", given="kind: moon", code=1).err
     assert not (cli.folder / ".beforehand").exists()
+
+
+def test_every_setting_is_documented(repository) -> None:
+    from beforehand.app.settings import KNOWN, PREFIX
+
+    page = (repository / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert [setting.name for setting in KNOWN if f"`{PREFIX}{setting.name.upper()}`" not in page] == []

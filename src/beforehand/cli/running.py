@@ -22,6 +22,9 @@ Begin = Callable[[Desk], Awaitable[Document]]
 """Starts a run, or takes one up, at the desk; the answer is the run."""
 
 
+_ENDS = {"failed": "failed", "cancelled": "was cancelled"}
+
+
 @dataclass(slots=True)
 class Errand:
     """One run carried out for one command."""
@@ -128,14 +131,16 @@ def say_waiting(errand: Errand, run: Document) -> None:
 
 
 def say_failures(errand: Errand, run: Document) -> None:
-    say(f"The run {run['runId']} {'was cancelled' if run['status'] == 'cancelled' else 'failed'}.")
+    say(f"The run {run['runId']} {_ENDS.get(run['status'], 'stands still')}.")
     for step in run["steps"]:
-        if step["status"] in ("failed", "blocked", "inDoubt"):
+        if step["status"] in ("failed", "blocked", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
             say(f"  {step['id']} {step['status']}: {_outcome(step)}")
+    if run["status"] == "failed":
+        say("Mend what is named and run the plan again.")
     for decision in run.get("decisions", []):
         if decision["kind"] == "bug":
             say(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")
-            say(f"Report it; to try again: {command(errand.settings, 'run', '--resume', run['runId'])}")
+            say(f"Report it. To try again: {command(errand.settings, 'run', '--resume', run['runId'])}")
 
 
 def command(settings: "Settings", *words: str) -> str:
