@@ -15,6 +15,7 @@ from beforehand.app.cell_tools import LiveCell
 from beforehand.app.craft import PlanRequest
 from beforehand.app.graphs import GraphScenes
 from beforehand.app.house import House
+from beforehand.app.scenes import home_file
 from beforehand.cell.preview import preview
 from beforehand.cell.repair import repair_plan
 from beforehand.cell.scene import read_cell, warnings
@@ -42,7 +43,7 @@ class CellCraft:
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_cell(document)
-        file = self.house.settings.home / "cells" / f"{name}.json"
+        file = home_file(self.house.settings.home, "cells", name)
         controller = SimCell(scene, self.house.clock, file=file, speed=float(self.house.settings["speed"]))
         self.house.shed.cells.live[name] = LiveCell(scene, controller)
         report = await controller.report()

@@ -1,23 +1,21 @@
 """The fleet craft in the house: scenes made live, their state rebuilt from the log, people's verbs, transport."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import structlog
 
 from beforehand.adapters.sim.faults import read_faults
-from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.link import SimLink
 from beforehand.app.craft import PlanRequest
 from beforehand.app.fleet_driver import FleetDriver, Ready
 from beforehand.app.fleet_log import rebuilt
 from beforehand.app.fleet_looking import ASKED, refuse_inactive, scene_of, why_all, why_one
+from beforehand.app.fleet_plans import make_transport_plan, unknown_names
+from beforehand.app.fleet_robots import simulated
 from beforehand.app.house import House
-from beforehand.app.pace import PacedClock
 from beforehand.fleet.inputs import (
     AnswerDecision,
     FleetInput,
@@ -28,15 +26,14 @@ from beforehand.fleet.inputs import (
     TaskVerb,
 )
 from beforehand.fleet.oddities import warnings
-from beforehand.fleet.requests import read_request, request_steps
 from beforehand.fleet.scene import read_fleet
 from beforehand.fleet.state import ENDED, FleetState, robot_wire
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, NotUnderstoodError, UnavailableError
+from beforehand.model.errors import BadInputError, ConflictError, UnavailableError
 from beforehand.model.event import Verdict, iso
 from beforehand.model.fleet import FleetScene, wire_of
-from beforehand.model.plan import Origin, Plan, Step
-from beforehand.model.reason import Problem, Reason, name_list, nearest_names
+from beforehand.model.plan import Plan
+from beforehand.model.reason import Problem, Reason
 from beforehand.ports.store import EventFilter
 
 log = structlog.get_logger("beforehand.fleet")
@@ -84,7 +81,7 @@ class FleetCraft:
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
-        link = self._link(scene)
+        link = simulated(self.house, scene)
         driver = FleetDriver(state, link, self.house.store, self.house.clock, self._frame_of(name))
         work = asyncio.create_task(self._drive(name, driver), name=f"fleet {name}")
         self.live[name] = LiveFleet(scene, driver, link, work)
@@ -131,23 +128,6 @@ class FleetCraft:
     async def close(self) -> None:
         for name in list(self.live):
             await self.deactivate(name)
-
-    def _link(self, scene: FleetScene) -> SimLink:
-        """Simulated robots, where they were when an earlier process ended; they have gone on since."""
-        file = self.house.settings.home / "robots" / f"{scene.name}.json"
-        kept = _read(file)
-        clock = PacedClock(self.house.clock, float(self.house.settings["speed"]), kept)
-
-        def keep(fleet: Mapping[str, Any]) -> None:
-            _write(file, {**clock.kept(), "fleet": fleet})
-
-        try:
-            return SimLink(SimFleet(scene), clock, kept=kept.get("fleet") if kept else None, keep=keep)
-        except (BadInputError, KeyError, TypeError, ValueError):
-            log.warning(
-                "what was kept of the robots cannot be read; they stand where the scene puts them", file=str(file)
-            )
-            return SimLink(SimFleet(scene), clock, keep=keep)
 
     # -- asking and telling --------------------------------------------------------------------------------------
 
@@ -246,23 +226,7 @@ class FleetCraft:
 
     async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         """Transport on request: words or an intent become steps of an ordinary plan."""
-        scene = await self.scene(request.scene)
-        read = read_request(scene, request.text if request.text is not None else request.intent)
-        if read.refused:
-            raise NotUnderstoodError(
-                read.says,
-                hint=read.try_next,
-                extra={"understood": list(read.understood), "notUnderstood": list(read.words)},
-            )
-        steps = request_steps(scene, read)
-        return Plan(
-            name=(request.text or "Transport on request")[:200],
-            scene=request.scene,
-            steps=tuple(Step.model_validate({**step, "order": at}) for at, step in enumerate(steps, start=1)),
-            origin=Origin(
-                planner="fleet", text=request.text, intent=None if request.intent is None else dict(request.intent)
-            ),
-        )
+        return make_transport_plan(await self.scene(request.scene), request)
 
     async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         return await self.plan(request, correlation_id)
@@ -290,7 +254,7 @@ class FleetCraft:
 
     async def problems(self, plan: Plan) -> list[Problem]:
         """Names the scene does not have."""
-        return _unknown_names(await self.scene(str(plan.scene)), plan)
+        return unknown_names(await self.scene(str(plan.scene)), plan)
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
         return None
@@ -396,43 +360,3 @@ def fleets_of(house: House) -> FleetCraft:
 def _scene_of_task(task_id: str) -> str:
     """A task's id is its scene's name and its number there."""
     return task_id.rpartition("-t")[0]
-
-
-def _unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
-    known = {
-        "from": [site.worksite_id for site in scene.worksites],
-        "to": [site.worksite_id for site in scene.worksites],
-        "robotId": [robot.robot_id for robot in scene.robots],
-    }
-    problems = []
-    for place, step in enumerate(plan.steps):
-        for name, names in known.items() if step.tool.startswith("fleet.") else ():
-            value = step.args.get(name)
-            if isinstance(value, str) and not value.startswith("$") and value not in names:
-                nearest = nearest_names(value, names)
-                problems.append(
-                    Problem(
-                        code="fleet.unknown_name",
-                        about=step.id,
-                        path=f"steps[{place}].args.{name}",
-                        says=f"{step.id}: {scene.name} has no {value!r}; nearest: {name_list(nearest)}.",
-                        nearest=nearest,
-                        fixable_by="user",
-                    )
-                )
-    return problems
-
-
-def _read(file: Path) -> dict[str, Any] | None:
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return kept if isinstance(kept, dict) else None
-
-
-def _write(file: Path, kept: Mapping[str, Any]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".new")
-    draft.write_text(json.dumps(kept), encoding="utf-8")
-    draft.replace(file)

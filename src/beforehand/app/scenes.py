@@ -1,5 +1,7 @@
 """Scenes: what the house works in. Saved, checked and made live by name; the examples come with the package."""
 
+import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,12 @@ def find_document(name_or_file: str) -> Any:
         code="scene.unknown",
         nearest=nearest,
     )
+
+
+def home_file(home: Path, folder: str, scene: str) -> Path:
+    """The file in the home that a scene's simulator keeps; whatever a scene is called, it stays in its folder."""
+    plain = re.fullmatch(r"\w[\w-]{0,99}", scene, re.ASCII) is not None
+    return home / folder / f"{scene if plain else hashlib.sha256(scene.encode()).hexdigest()[:32]}.json"
 
 
 def check_scene(house_crafts: Any, document: Any) -> dict[str, Any]:
