@@ -99,14 +99,16 @@ async def open_house(
     lead: bool = True,
     with_servers: bool = True,
     clock: Clock | None = None,
+    store: Store | None = None,
     url: str | None = None,
     note: str = "",
 ) -> AsyncIterator[House]:
-    """Open a home; NotLeadingError when another process leads it and this one wants to."""
+    """Open a home, or a `store` in place of its log; NotLeadingError when another process leads it already."""
     clock = clock or WallClock()
-    store = await SqliteStore.open(
-        settings.database, project=project, lead=lead, now_ms=clock.now_ms, url=url, note=note
-    )
+    if store is None:
+        store = await SqliteStore.open(
+            settings.database, project=project, lead=lead, now_ms=clock.now_ms, url=url, note=note
+        )
     try:
         shed = await open_toolshed(settings, with_servers=with_servers)
         house = House(settings, store, clock, shed, shed.catalog, Feed(store))
