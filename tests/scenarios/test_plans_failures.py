@@ -376,3 +376,16 @@ async def test_adopting_what_cannot_be_is_refused_whole() -> None:
     verdict = await run.tell(Adopted, plan)
     assert [reason.says for reason in verdict.reasons] == ["a has started and cannot be removed."]
     assert not verdict.events
+
+
+async def test_critical_stops_even_where_the_step_says_continue() -> None:
+    run = await PlanScenario(ScriptedTool("echo", echoes()), ScriptedTool("fail", fails("No."))).begin(
+        {
+            "steps": [
+                {"id": "a", "tool": "fail", "critical": True, "onFailure": "continue"},
+                {"id": "w", "tool": "echo", "requiresApproval": True},
+            ]
+        }
+    )
+    await run.play()
+    assert run.statuses == {"a": "failed", "w": "cancelled"}

@@ -341,3 +341,19 @@ async def test_a_skipped_step_cannot_come_back_once_others_have_gone_on_without_
         "a was skipped and what depends on it has gone on; it cannot change any more."
     ]
     assert await run.play() is RunStatus.COMPLETED
+
+
+async def test_a_version_that_skips_a_step_waiting_for_a_person_withdraws_the_question() -> None:
+    run = await scenario().begin({"steps": [step("q", requiresApproval=True), step("z", after=["q"])]})
+    await run.play()
+    assert run.status("q") == "ready"
+    await run.adopt([{"op": "skip", "id": "q"}])
+    await run.play()
+    assert run.statuses == {"q": "skipped", "z": "completed"}
+    assert run.run.decisions == {}
+
+
+async def test_a_version_may_not_skip_what_has_started() -> None:
+    run = await scenario().begin({"steps": [step("r", "slow"), step("z", after=["r"])]})
+    verdict = await run.adopt([{"op": "skip", "id": "r"}])
+    assert [reason.says for reason in verdict.reasons] == ["r has started; skip it in the run instead."]

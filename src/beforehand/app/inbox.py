@@ -9,7 +9,7 @@ from beforehand.app.runs import adopt_version, answer_review, load_run, start_ru
 from beforehand.app.scenes import activate_scene
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Adopted, Answered
-from beforehand.engine.references import holds_reference
+from beforehand.engine.references import holds_reference, references_in
 from beforehand.engine.state import RunState
 from beforehand.model.decision import Answer, Decision
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
@@ -175,6 +175,8 @@ def _check_value(house: House, run: RunState, decision: Decision, verb: str, val
             raise BadInputError("A retry takes `value: {args: {…}}`, or no value.", code="decision.value")
         state = run.steps[str(decision.about["stepId"])]
         args = value.get("args")
+        if lost := [str(ref) for ref in references_in(args) if ref.step not in (*run.steps, "item", "index")]:
+            raise BadInputError(f"{name_list(lost)} refers to no step of this run.", code="decision.value")
         if args is not None and not holds_reference(args) and house.catalog.get(state.step.tool) is not None:
             wrong = house.catalog.complaints(state.step.tool, args, filled_in=False)
             if wrong:

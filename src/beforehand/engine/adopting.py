@@ -34,7 +34,7 @@ def adopt(board: Board, asked: Adopted) -> None:
 def _withdraw_if_changed(board: Board, state: StepState, step: Step | None, version: int) -> None:
     """A question about what is not there any more falls away; one about a failure waits for its answer."""
     assert state.decision is not None
-    if step is None or (state.is_open and _definition(step) != _definition(state.step)):
+    if step is None or (state.is_open and _differs(step, state.step)):
         board.withdraw_decision(state.decision, f"Version {version} changed the step.")
 
 
@@ -67,6 +67,8 @@ def adoption_problems(run: RunState, plan: Plan, *, waits_may_change: bool = Fal
             says = f"{name} has started and cannot be removed."
         elif _definition(new[name], waits=not waits_may_change) != _definition(state.step, waits=not waits_may_change):
             says = f"{name} has started and cannot change."
+        elif new[name].status is not state.step.status:
+            says = f"{name} has started; skip it in the run instead."
         else:
             continue
         problems.append(Problem(code="run.step_started", about=name, path="steps", says=says))

@@ -281,6 +281,8 @@ class RunDriver:
             judgement = replace(judgement, evidence=json_value(dict(judgement.evidence), command.tool))
         except Exception as error:  # when in doubt, a person is asked
             judgement = Judgement(True, f"What it would do could not be found out: {_says(error)}")
+            if isinstance(error, Fault) and error.untouched and not error.transient:
+                judgement = Judgement(False, refused=error.says)
         self.put(StepJudged(self._around.clock.now_ms(), command.step_id, command.covers, judgement))
 
     async def _probe(self, command: ProbeStep) -> None:

@@ -167,7 +167,7 @@ def _add(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
         raise BadInputError(f"the new step needs an id of its own, not {document.get('id')!r}.", code="edit.shape")
     document["id"] = str(document["id"])
     documents.put_in(document, edit)
-    return set()
+    return {document["id"]} if "before" in edit or "after" in edit else set()
 
 
 _OPERATIONS: dict[str, Callable[[Documents, Mapping[str, Any]], set[str]]] = {

@@ -15,9 +15,34 @@ from beforehand.model.reason import Problem, name_list, nearest_names
 MAX_STEPS = 50_000
 MAX_LEVELS = 64
 _STEP_KEYS = sorted(to_camel(name) for name in Step.model_fields)
-_PLAN_KEYS = sorted({*(to_camel(name) for name in Plan.model_fields), "parameters"})
-_OURS = ("id", "version", "createdAt", "created_at", "origin", "world", "workspace", "notes", "parameters")
+_PLAN_KEYS = sorted({*(to_camel(name) for name in Plan.model_fields), "parameters", "decision"})
+_OURS = (
+    "id",
+    "version",
+    "createdAt",
+    "created_at",
+    "origin",
+    "world",
+    "workspace",
+    "notes",
+    "comparison",
+    "parameters",
+    "decision",
+)
 """Plan fields that a document may carry and that are given anew when it is taken in."""
+_KINDS = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+}
+"""What a field must be, in plain words."""
 
 
 @dataclass(slots=True)
@@ -161,12 +186,14 @@ def _from_pydantic(error: ValidationError, about: str, prefix: str) -> list[Prob
             says = f"{about} needs the field {item['loc'][-1]!r}."
             problems.append(Problem(code="plan.shape", about=about, path=path, says=says))
         else:
-            says = f"{path}: {_plain(item['type'], item['msg'])}."
+            says = f"{about}: {path.removeprefix(prefix)} {_plain(item['type'], item['msg'])}."
             problems.append(Problem(code="plan.shape", about=about, path=path, says=says))
     return problems
 
 
 def _plain(kind: str, message: str) -> str:
     if kind == "string_pattern_mismatch":
-        return "an id is made of letters, digits, `_` and `-`"
-    return message[0].lower() + message[1:]
+        return "may hold only letters, digits, `_` and `-`"
+    if kind in _KINDS:
+        return f"must be {_KINDS[kind]}"
+    return message.replace("Input should", "should", 1)

@@ -139,7 +139,9 @@ def judged(board: Board, done: StepJudged) -> None:
         return
     if content_hash({"tool": state.step.tool, "args": args}) != done.covers:
         return  # the arguments changed while it was asked; it is considered anew
-    if state.step.requires_approval or spec.destructive == "always" or done.judgement.destructive:
+    if done.judgement.refused:
+        fail_step(board, state, done.judgement.refused)  # nobody is asked about what cannot work
+    elif state.step.requires_approval or spec.destructive == "always" or done.judgement.destructive:
         _ask_approval(board, state, args, done.judgement, done.covers)
     else:
         start(board, state, args, cleared=done.covers)

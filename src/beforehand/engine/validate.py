@@ -8,7 +8,7 @@ from beforehand.engine.catalog import Catalog
 from beforehand.engine.condition import ConditionError, parse_condition
 from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
 from beforehand.engine.reading import PlanReading, read_plan
-from beforehand.engine.references import parse_reference, references_in
+from beforehand.engine.references import Reference, parse_reference, references_in
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step
 from beforehand.model.reason import Problem, name_list, nearest_names
@@ -124,15 +124,31 @@ def _dependency_problems(step: Step, path: str, known: Names) -> list[Problem]:
     for reference in dict.fromkeys(step_references(step)):
         if reference.step in known or (loops and reference.step in ("item", "index")):
             continue
-        problems.append(_bad_reference(step, path, str(reference), reference.step, known, loops))
+        problems.append(_bad_reference(step, f"{path}.{_place_of(step, reference)}", reference, known, loops))
     return problems
 
 
-def _bad_reference(step: Step, path: str, shown: str, name: str, known: Names, loops: bool) -> Problem:
+def _place_of(step: Step, reference: Reference) -> str:
+    """Which field of a step holds a reference, however deep."""
+    stack: list[tuple[str, Any]] = [("args", step.args)]
+    while stack:
+        where, value = stack.pop()
+        if isinstance(value, dict):
+            stack += [(f"{where}.{key}", item) for key, item in value.items()]
+        elif isinstance(value, list):
+            stack += [(f"{where}[{at}]", item) for at, item in enumerate(value)]
+        elif reference in references_in(value):
+            return where
+    return "forEach" if reference in references_in(step.for_each) else "when"
+
+
+def _bad_reference(step: Step, path: str, reference: Reference, known: Names, loops: bool) -> Problem:
+    name, shown = reference.step, str(reference)
     if name in ("item", "index") and not loops:
         says = f"{step.id} uses {shown}, which only a step with forEach has."
     else:
-        says = f"{step.id} refers to {shown}, but there is no step {name!r}."
+        near = name_list(known.near(name))
+        says = f"{step.id} refers to {shown}, but there is no step {name!r}; nearest: {near}."
     return Problem(
         code="step.unknown_reference",
         about=step.id,

@@ -11,9 +11,7 @@ from pydantic import Field, StringConstraints
 
 from beforehand.model.base import Word
 
-StepId = Annotated[
-    str, StringConstraints(max_length=200, pattern=r"^\w[\w-]*$"), Field(coerce_numbers_to_str=True)
-]
+StepId = Annotated[str, StringConstraints(max_length=200, pattern=r"^\w[\w-]*$"), Field(coerce_numbers_to_str=True)]
 """Letters, digits, `_` and `-`, so that `$id.part` reads in one way."""
 OnFailure = Literal["continue", "stop", "ask"]
 
@@ -95,7 +93,9 @@ class Step(Word):
 
     @property
     def failure_means(self) -> OnFailure:
-        return self.on_failure or ("stop" if self.critical else "continue")
+        if self.on_failure == "ask":
+            return "ask"
+        return "stop" if self.critical else self.on_failure or "continue"
 
 
 OPTIONAL_DEFAULTS: dict[str, Any] = {

@@ -38,6 +38,8 @@ class Judgement:
     says: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """What a person sees when asked: a diff, a path, a size."""
+    refused: str = ""
+    """Why the call cannot work at all; the step then fails without anybody being asked."""
 
 
 @dataclass(frozen=True, slots=True)

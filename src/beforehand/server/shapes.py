@@ -5,7 +5,7 @@ Answers carry more fields than are named here wherever a craft adds some; the on
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from beforehand.model.base import Word
@@ -30,6 +30,12 @@ class NewPlan(Word):
     position: str | None = None
     tool: str | None = None
     workspace: Text | None = Field(default=None, description="The folder file tools stay inside; for admins.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare_plan(cls, body: Any) -> Any:
+        """A plan may also be sent as it is, without `plan` around it."""
+        return {"plan": body} if isinstance(body, dict) and "steps" in body and "plan" not in body else body
 
 
 class Edits(Word):

@@ -22,8 +22,9 @@ def says(document: Any) -> list[str]:
         ({"steps": ["x"]}, "steps[0] is no step: a step is an object with `id` and `tool`."),
         ({"steps": [{"id": "a"}]}, "a needs the field 'tool'."),
         ({"steps": [{"tool": "t"}]}, "steps[0] needs the field 'id'."),
-        ({"steps": [{"id": "a b", "tool": "t"}]}, "steps[0].id: an id is made of letters, digits, `_` and `-`."),
-        ({"steps": [{"id": "a\x00", "tool": "t"}]}, "steps[0].id: an id is made of letters, digits, `_` and `-`."),
+        ({"steps": [{"id": "a b", "tool": "t"}]}, "a b: id may hold only letters, digits, `_` and `-`."),
+        ({"steps": [{"id": "a\x00", "tool": "t"}]}, "a\x00: id may hold only letters, digits, `_` and `-`."),
+        ({"steps": [{"id": "a", "tool": "t", "dependsOn": "b"}]}, "a: dependsOn must be a list."),
         (
             {"steps": [{"id": "a", "tool": "t", "args": {"x": "\ud800"}}]},
             "steps[0] holds half a character (a lone surrogate).",
@@ -34,7 +35,7 @@ def says(document: Any) -> list[str]:
         ),
         (
             {"steps": [{"id": "a", "tool": "t", "retries": -1}]},
-            "steps[0].retries: input should be greater than or equal to 0.",
+            "a: retries should be greater than or equal to 0.",
         ),
     ],
 )
