@@ -98,7 +98,7 @@ def page(executable: Callable[[str], Path]) -> Iterator[Any]:
     complaints: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(executable("chromium")), args=FLAGS)
-        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page: Any = browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(30_000)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)

@@ -31,13 +31,22 @@ def test_every_position_lies_inside_the_picture_and_apart_from_the_others(reposi
     assert len(set(spots.values())) == len(spots)
 
 
-@pytest.mark.parametrize("name", ["weld_star", "weld_corridor"])
+@pytest.mark.parametrize("name", CELLS)
 def test_no_label_covers_another(repository: Path, name: str) -> None:
     cell = document(repository, name)
     spots, height = layout(cell)
     lines = [(spots[move["from"]], spots[move["to"]]) for move in cell["moves"]]
     boxes = place_labels(spots, lines, height)
+    assert name not in ("weld_star", "weld_corridor") or len(boxes) == len(spots)
     assert [pair for pair in combinations(boxes, 2) if not apart(boxes[pair[0]], boxes[pair[1]])] == []
+
+
+def test_in_a_crowd_the_label_that_matters_is_there(repository: Path) -> None:
+    cell = document(repository, "body_line")
+    spots, height = layout(cell)
+    left_out = [name for name in spots if name not in place_labels(spots, [], height)]
+    assert left_out
+    assert left_out[0] in place_labels(spots, [], height, {left_out[0]})
 
 
 def test_positions_without_coordinates_are_laid_out_by_their_distance() -> None:

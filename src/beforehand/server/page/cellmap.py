@@ -5,7 +5,7 @@ Everything is placed here, labels included, so that the picture is whole before 
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,11 +14,13 @@ from beforehand.server.page.html import Html, el
 WIDTH = 480.0
 FLATTEST, TALLEST = 0.5, 0.75
 SIDE, TOP = 54.0, 36.0
-LETTER, LINE = 6.8, 13.0
+LETTER, LINE = 7.2, 13.0
 LONG = 14
 """Names with more letters are written in two lines."""
 REACH = 17.0
 """How far a label stays from the middle of its position."""
+COVERED = 50.0
+"""What a label pays for each thing it covers."""
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -48,7 +50,8 @@ def cell_map(document: Mapping[str, Any], standing: str | None, tool: str, way: 
     spots, height = layout(document)
     moves = [(move["from"], move["to"], bool(move.get("one_way"))) for move in document["moves"]]
     lines = [(spots[start], spots[end]) for start, end, _ in moves]
-    labels = place_labels(spots, lines, height)
+    strong = {name for name in spots if name == standing or name in way.stops}
+    labels = place_labels(spots, lines, height, strong)
     return el(
         "svg",
         {
@@ -59,7 +62,7 @@ def cell_map(document: Mapping[str, Any], standing: str | None, tool: str, way: 
         },
         [_move(spots, move, way) for move in moves],
         [_position(name, spots[name], roles[name], way, name == standing) for name in spots],
-        [_label(name, labels[name], name == standing or name in way.stops) for name in spots],
+        [_label(name, spots[name], box, name in strong) for name, box in labels.items()],
         _marker(spots[standing], tool) if standing in spots else None,
     )
 
@@ -115,16 +118,23 @@ def _layers(names: list[str], moves: Iterable[Mapping[str, Any]]) -> dict[str, P
     }
 
 
-def place_labels(spots: Mapping[str, Point], lines: list[tuple[Point, Point]], height: float) -> dict[str, Box]:
-    """A box for every label: of a few places round its position, the one that covers least."""
+def place_labels(
+    spots: Mapping[str, Point], lines: list[tuple[Point, Point]], height: float, strong: Set[str] = frozenset()
+) -> dict[str, Box]:
+    """A box for every label that has room: of a few places round its position, the one that covers least.
+
+    In a crowd a label would only cover others, so it is left out; the strong ones are always there, and placed first.
+    """
     taken: list[Box] = [(x - 8, y - 8, x + 8, y + 8) for x, y in spots.values()]
     placed: dict[str, Box] = {}
-    for name, spot in spots.items():
+    for name in sorted(spots, key=lambda name: name not in strong):
         rows = in_lines(name)
-        choices = list(_around(spot, max(map(len, rows)) * LETTER, len(rows) * LINE))
-        best = min(range(len(choices)), key=lambda at: (_cost(choices[at], taken, lines, height), at))
-        placed[name] = choices[best]
-        taken.append(choices[best])
+        choices = list(_around(spots[name], max(map(len, rows)) * LETTER, len(rows) * LINE))
+        costs = [_cost(choice, taken, lines, height) for choice in choices]
+        best = costs.index(min(costs))
+        if name in strong or costs[best] < COVERED:
+            placed[name] = choices[best]
+            taken.append(choices[best])
     return placed
 
 
@@ -153,7 +163,7 @@ def _cost(box: Box, taken: list[Box], lines: list[tuple[Point, Point]], height: 
     left, top, right, bottom = box
     out = max(0.0, 4 - left) + max(0.0, right + 4 - WIDTH) + max(0.0, 2 - top) + max(0.0, bottom + 2 - height)
     covered = sum(1 for other in taken if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom)
-    return out * 20 + covered * 50 + sum(4 for line in lines if _crosses(box, line))
+    return out * 20 + covered * COVERED + sum(4 for line in lines if _crosses(box, line))
 
 
 def _crosses(box: Box, line: tuple[Point, Point]) -> bool:
@@ -212,13 +222,13 @@ def _shape(role: str, spot: Point) -> Html:
     return el("circle", {"cx": x, "cy": y, "r": 6})
 
 
-def _label(name: str, box: Box, strong: bool) -> Html:
-    middle = round((box[0] + box[2]) / 2, 1)
+def _label(name: str, spot: Point, box: Box, strong: bool) -> Html:
+    """The name, written away from its position whatever the width of the letters."""
+    side = "start" if box[0] > spot[0] else "end" if box[2] < spot[0] else "middle"
+    x = round({"start": box[0], "end": box[2], "middle": (box[0] + box[2]) / 2}[side], 1)
     rows = in_lines(name)
-    parts = [
-        el("tspan", {"x": middle, "y": round(box[1] + LINE * (at + 1) - 3, 1)}, row) for at, row in enumerate(rows)
-    ]
-    return el("text", {"class": "strong" if strong else None}, parts)
+    parts = [el("tspan", {"x": x, "y": round(box[1] + LINE * (at + 1) - 3, 1)}, row) for at, row in enumerate(rows)]
+    return el("text", {"class": f"{side} strong" if strong else side}, parts)
 
 
 def _marker(spot: Point, tool: str) -> Html:

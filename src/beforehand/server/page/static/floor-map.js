@@ -75,7 +75,8 @@ export class FloorMap {
     this.scale = Math.min((wide - 2 * padX) / Math.max(1, right - left), (high - 2 * padY) / Math.max(1, top - low));
     this.x = (x) => wide / 2 + (x - (left + right) / 2) * this.scale;
     this.y = (y) => high / 2 - (y - (low + top) / 2) * this.scale;
-    this.size = Math.max(this.small ? 12 : 17, Math.min(24, 1.8 * this.scale));
+    const crowd = this.floor.robots.size > 24;
+    this.size = Math.max(this.small ? (crowd ? 8 : 12) : crowd ? 12 : 17, Math.min(24, 1.8 * this.scale));
     this.place = Math.max(7, Math.min(15, 1.15 * this.scale));
     this.old();
   }
@@ -156,10 +157,11 @@ export class FloorMap {
     const shown = robots.filter((robot) => Number.isFinite(robot.x));
     shown.sort((a, b) => this.#isMarked("robot", a.robotId) - this.#isMarked("robot", b.robotId));
     const places = shown.map((robot) => [robot, this.where(robot, now)]);
+    const named = [...places].reverse();
     for (const [robot, spot] of places) this.#drawRoute(robot, spot);
     for (const [robot, spot] of places) this.#drawRobot(robot, spot);
     this.plates = [];
-    for (const [robot, spot] of places) this.#drawName(robot, spot);
+    for (const [robot, spot] of named) this.#drawName(robot, spot);
   }
 
   #drawGround() {
@@ -180,7 +182,10 @@ export class FloorMap {
     pen.stroke();
     pen.fillStyle = this.colour.soft;
     for (const edge of this.floor.ways.edges) if (edge.oneWay) this.#drawArrow(pen, edge);
-    for (const site of this.floor.sites.values()) this.#drawSite(pen, site);
+    this.names = [];
+    const sites = [...this.floor.sites.values()];
+    sites.sort((a, b) => this.#isMarked("site", b.worksiteId) - this.#isMarked("site", a.worksiteId));
+    for (const site of sites) this.#drawSite(pen, site);
   }
 
   #drawArrow(pen, edge) {
@@ -263,8 +268,16 @@ export class FloorMap {
     const [x, y] = [this.x(node.x), this.y(node.y)];
     const size = this.small ? 8.5 : 10.5;
     const tone = this.#isMarked("site", site.worksiteId) ? this.colour.ink : this.colour.soft;
-    if (Math.abs(dx) > Math.abs(dy)) this.#write(pen, site.worksiteId, x + Math.sign(dx) * gap, y, tone, dx > 0 ? "left" : "right", size);
-    else this.#write(pen, site.worksiteId, x, y + (dy < 0 ? -gap - 3 : gap + 4), tone, "center", size);
+    const sideways = Math.abs(dx) > Math.abs(dy);
+    const align = !sideways ? "center" : dx > 0 ? "left" : "right";
+    const at = sideways ? [x + Math.sign(dx) * gap, y] : [x, y + (dy < 0 ? -gap - 3 : gap + 4)];
+    pen.font = `500 ${size}px ${this.font()}`;
+    const wide = pen.measureText(site.worksiteId).width;
+    const left = at[0] - { left: 0, center: wide / 2, right: wide }[align];
+    const box = [left - 2, at[1] - size * 0.6, left + wide + 2, at[1] + size * 0.6];
+    if (this.names.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) return;
+    this.names.push(box);
+    this.#write(pen, site.worksiteId, ...at, tone, align, size);
   }
 
   #drawChosen(pen, radius) {
@@ -356,7 +369,9 @@ export class FloorMap {
     const wide = Math.max(14, pen.measureText(name).width + 8);
     const x = this.x(spot.x);
     const away = this.size * 0.55 + 10;
-    const y = [-away, away, -away - 16, away + 16].map((down) => this.y(spot.y) + down).find((at) => this.#isFree(x, at, wide)) ?? this.y(spot.y) - away;
+    const heights = [-away, away, -away - 16, away + 16].map((down) => this.y(spot.y) + down);
+    const y = heights.find((at) => this.#isFree(x, at, wide)) ?? (marked ? heights[0] : null);
+    if (y === null) return; // in a crowd a name would only cover others; the list has them all
     this.plates.push([x, y, wide]);
     pen.globalAlpha = 0.88;
     pen.fillStyle = this.colour.surface;

@@ -82,7 +82,7 @@ export function doing(robot, task, now) {
   const phase = shownPhase(robot);
   if (task && !["completed", "failed", "canceled"].includes(task.status)) {
     const says = `takes a pallet from ${task.sourceId} to ${task.targetId}`;
-    if (phase === "silent") return `${says}: silent, last seen ${age(now - robot.lastSeenTsMs)}`;
+    if (phase === "silent") return `is silent, last seen ${age(now - robot.lastSeenTsMs)} (${task.sourceId} to ${task.targetId})`;
     if (task.status === "held" || task.status === "stale") return `${says}: held. ${task.error ?? ""}`.trim();
     return `${says}: ${PHASES[phase][2].toLowerCase()}`;
   }

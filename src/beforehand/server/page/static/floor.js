@@ -23,6 +23,7 @@ class Floor {
     this.tasks = new Map();
     this.fleet = {};
     this.seq = 0;
+    this.early = null;
     this.frameAt = 0;
     this.frames = 0;
     this.selected = null;
@@ -46,13 +47,20 @@ class Floor {
   // -- what is known -------------------------------------------------------------------------------------------------
 
   async load() {
-    const state = await call("GET", `/state?scene=${encodeURIComponent(this.name)}`);
+    const early = (this.early = []); // what happens meanwhile waits for its turn
+    try {
+      this.#take(await call("GET", `/state?scene=${encodeURIComponent(this.name)}`));
+    } finally {
+      if (this.early === early) this.early = null;
+      early.forEach((event) => this.event(event));
+    }
+  }
+
+  #take(state) {
+    const sorted = (things, key) => things.sort((a, b) => a[key].localeCompare(b[key], "en", { numeric: true })).map((thing) => [thing[key], thing]);
     this.seq = state.seq;
-    const byName = (key) => (a, b) => a[key].localeCompare(b[key], "en", { numeric: true });
-    state.robots.sort(byName("robotId"));
-    state.worksites.sort(byName("worksiteId"));
-    for (const robot of state.robots) this.robots.set(robot.robotId, { ...this.robots.get(robot.robotId), ...this.#whole(robot) });
-    for (const site of state.worksites) this.sites.set(site.worksiteId, site);
+    this.robots = new Map(sorted(state.robots, "robotId").map(([id, robot]) => [id, { ...this.robots.get(id), ...this.#whole(robot) }]));
+    this.sites = new Map(sorted(state.worksites, "worksiteId"));
     this.tasks = new Map(state.tasks.map((task) => [task.taskId, task]));
     this.fleet = state.fleets[0] ?? {};
     this.map.refit();
@@ -66,6 +74,10 @@ class Floor {
   }
 
   event(event) {
+    if (this.early) {
+      this.early.push(event);
+      return;
+    }
     if (event.scene !== this.name || event.seq <= this.seq) return;
     this.seq = event.seq;
     const data = event.data;
@@ -156,9 +168,10 @@ class Floor {
     const tasks = [...this.tasks.values()];
     const held = tasks.filter((task) => ["held", "stale"].includes(task.status) || this.robots.get(task.robotId)?.paused).length;
     const state = this.fleet.held
-      ? this.fleet.person === false ? ["bad", "bars", "Frozen after an error"] : ["wait", "bars", "Held"]
+      ? this.fleet.person === false ? ["bad", "bars", "Frozen"] : ["wait", "bars", "Held"]
       : tasks.length ? ["busy", "play", "Working"] : ["quiet", "ring", "No work"];
     const shown = this.find(".floor-state");
+    shown.title = state[2] === "Frozen" ? "After an error no new work is given out until somebody answers under “Needs you”." : "";
     if (shown.textContent !== state[2]) shown.replaceChildren(mark(state));
     const silent = robots.filter((robot) => robot.status === "offline").length;
     const counts = [["under way", tasks.length], ["completed", this.fleet.tasksCompleted ?? 0], ["failed", this.fleet.tasksFailed ?? 0], ["held", held], ["silent", silent]];
