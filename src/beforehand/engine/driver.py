@@ -233,9 +233,9 @@ class RunDriver:
             value = await tool.run(args, self._context(command.key, command.step_id, lines))
             return ended(True, value=json_value(value, command.tool))
         except Fault as fault:
-            return ended(False, error=writable(fault.says), transient=fault.transient, untouched=fault.untouched)
+            return ended(False, error=_says(fault), transient=fault.transient, untouched=fault.untouched)
         except BeforehandError as error:
-            return ended(False, error=writable(error.says))
+            return ended(False, error=_says(error))
         except asyncio.CancelledError:
             return self._stopped(command.step_id, command.attempt)
         except Exception as error:  # a tool's bug is that step's failure, not ours
@@ -282,7 +282,7 @@ class RunDriver:
         except Exception as error:  # when in doubt, a person is asked
             judgement = Judgement(True, f"What it would do could not be found out: {_says(error)}")
             if isinstance(error, Fault) and error.untouched and not error.transient:
-                judgement = Judgement(False, refused=error.says)
+                judgement = Judgement(False, refused=_says(error))
         self.put(StepJudged(self._around.clock.now_ms(), command.step_id, command.covers, judgement))
 
     async def _probe(self, command: ProbeStep) -> None:
@@ -296,7 +296,10 @@ class RunDriver:
 
 
 def _says(error: Exception) -> str:
-    return writable(error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}")
+    """What went wrong and, where the error knows it, what to do about it."""
+    if isinstance(error, BeforehandError):
+        return writable(f"{error.says} {error.hint}".strip())
+    return writable(f"{type(error).__name__}: {error}")
 
 
 def _gone(run: RunState) -> UnavailableError:

@@ -80,8 +80,10 @@ def _read_json(raw: bytes) -> Any:
         raise MalformedError(f"The body is not UTF-8 text (byte {error.start}).") from None
     except RecursionError:
         raise BadInputError("The body is nested too deep.", code="document.depth") from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise MalformedError(f"The body is no JSON: {error}.") from None
+    except ValueError:
+        raise MalformedError("The body holds a number with thousands of digits.") from None
     return plain(value, "The body")
 
 

@@ -146,8 +146,9 @@ class HttpGet(Tool):
         if not self._allowed.admits(host, port):
             for address in addresses:
                 if not is_public(address):
+                    where = f"{host} is not" if host == address else f"{host} is at {address}, which is not"
                     raise _fault(
-                        f"http_get refuses {_short(url)}: {host} is at {address}, which is not a public address.",
+                        f"http_get refuses {_short(url)}: {where} a public address.",
                         "refused_address",
                         hint=f"If it is meant to be used, name {host}:{port} in BEFOREHAND_HTTP_ALLOW.",
                     )
