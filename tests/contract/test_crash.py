@@ -308,7 +308,9 @@ def in_doubt(house: House, request: pytest.FixtureRequest) -> House:
 
 
 def the_decision(house: House) -> str:
-    (decision,) = json.loads(house.do("inbox", "list", "-o", "json")[1])
+    code, out, err = house.do("inbox", "list", "-o", "json")
+    assert code == 0, err
+    (decision,) = json.loads(out)
     return str(decision["id"])
 
 
