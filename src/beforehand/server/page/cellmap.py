@@ -5,8 +5,9 @@ Everything is placed here, labels included, so that the picture is whole before 
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from beforehand.server.page.html import Html, el
@@ -24,6 +25,7 @@ COVERED = 50.0
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
+Line = tuple[Point, Point]
 Hop = tuple[str, str]
 _RANK = {"ahead": 0, "done": 1, "now": 2}
 _ROLES = {"home": "Home", "safe": "Safe", "work": "Work", "stand": "Tool stand"}
@@ -49,9 +51,9 @@ def cell_map(document: Mapping[str, Any], standing: str | None, tool: str, way: 
     roles = {place["name"]: place.get("role") or "work" for place in document["positions"]}
     spots, height = layout(document)
     moves = [(move["from"], move["to"], bool(move.get("one_way"))) for move in document["moves"]]
-    lines = [(spots[start], spots[end]) for start, end, _ in moves]
-    strong = {name for name in spots if name == standing or name in way.stops}
-    labels = place_labels(spots, lines, height, strong)
+    lines = tuple((spots[start], spots[end]) for start, end, _ in moves)
+    strong = frozenset(name for name in spots if name == standing or name in way.stops)
+    labels = _kept_labels(tuple(spots.items()), lines, height, strong)
     return el(
         "svg",
         {
@@ -118,8 +120,16 @@ def _layers(names: list[str], moves: Iterable[Mapping[str, Any]]) -> dict[str, P
     }
 
 
+@lru_cache(maxsize=64)
+def _kept_labels(
+    spots: tuple[tuple[str, Point], ...], lines: tuple[Line, ...], height: float, strong: frozenset[str]
+) -> dict[str, Box]:
+    """The same picture is asked for many times a minute."""
+    return place_labels(dict(spots), lines, height, strong)
+
+
 def place_labels(
-    spots: Mapping[str, Point], lines: list[tuple[Point, Point]], height: float, strong: Set[str] = frozenset()
+    spots: Mapping[str, Point], lines: Sequence[Line], height: float, strong: Set[str] = frozenset()
 ) -> dict[str, Box]:
     """A box for every label that has room: of a few places round its position, the one that covers least.
 
@@ -159,19 +169,22 @@ def _around(spot: Point, width: float, height: float) -> Iterable[Box]:
         yield x - 12 - width, y + down - half, x - 12, y + down + half
 
 
-def _cost(box: Box, taken: list[Box], lines: list[tuple[Point, Point]], height: float) -> float:
+def _cost(box: Box, taken: list[Box], lines: Sequence[Line], height: float) -> float:
     left, top, right, bottom = box
     out = max(0.0, 4 - left) + max(0.0, right + 4 - WIDTH) + max(0.0, 2 - top) + max(0.0, bottom + 2 - height)
     covered = sum(1 for other in taken if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom)
     return out * 20 + covered * COVERED + sum(4 for line in lines if _crosses(box, line))
 
 
-def _crosses(box: Box, line: tuple[Point, Point]) -> bool:
+def _crosses(box: Box, line: Line) -> bool:
     """Whether some point of the line, looked at every few units, lies in the box."""
     (x1, y1), (x2, y2) = line
+    left, top, right, bottom = box
+    if max(x1, x2) < left or min(x1, x2) > right or max(y1, y2) < top or min(y1, y2) > bottom:
+        return False
     looks = max(1, int(max(abs(x2 - x1), abs(y2 - y1)) / 4))
     points = ((x1 + (x2 - x1) * at / looks, y1 + (y2 - y1) * at / looks) for at in range(looks + 1))
-    return any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for x, y in points)
+    return any(left <= x <= right and top <= y <= bottom for x, y in points)
 
 
 # -- how things look -------------------------------------------------------------------------------------------------
