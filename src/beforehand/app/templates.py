@@ -61,6 +61,12 @@ def read_template(name: str, document: Any) -> Template:
         )
     except ValidationError as error:
         first = error.errors()[0]
+        if first["loc"] == ("name",):
+            raise BadInputError(
+                f"A template cannot be called {name!r}: a name has up to 100 letters, digits, `_`, `-` and `.`.",
+                code="template.name",
+                hint="Give it another name.",
+            ) from error
         where = ".".join(map(str, first["loc"]))
         raise BadInputError(f"The template's {where} is wrong: {first['msg']}.", code="template.shape") from error
 
