@@ -67,5 +67,6 @@ def test_its_name(cli, step) -> None:
     cli.plan(step("a", "wait", seconds=0), name="nightly.yaml")
     assert cli("template", "save", "nightly.yaml", "-o", "json", code=0).document["name"] == "nightly"
     assert cli("template", "save", "nightly.yaml", "--name", "other", "-o", "json", code=0).document["name"] == "other"
+    assert "cannot be called 'a b'" in cli("template", "save", "nightly.yaml", "--name", "a b", code=2).err
     given = (cli.folder / "nightly.yaml").read_text()
     assert "--name" in cli("template", "save", "-", given=given, code=2).err
