@@ -126,5 +126,5 @@ def _show(made: "Plan") -> None:
         print_table(("step", "what"), [row[1:] for row in rows], nothing="There is nothing to do.")
     if made.steps:
         count = "1 step" if len(made.steps) == 1 else f"{len(made.steps)} steps"
-        took = "" if made.estimated_duration is None else f", about {made.estimated_duration:g} s"
+        took = "" if made.estimated_duration is None else f", about {made.estimated_duration:.1f} s"
         tell(f"{count}{took}.")
