@@ -12,10 +12,10 @@ from beforehand.app.craft import PlanRequest
 from beforehand.cell.builder import Sequence, build, refusal
 from beforehand.cell.grammar import Refusal, parse
 from beforehand.cell.order import best_order
-from beforehand.cell.planform import plan_step, to_plan_steps
+from beforehand.cell.planform import atomic_step, plan_step, to_plan_steps
 from beforehand.cell.preview import preview
 from beforehand.cell.strangers import strange_names
-from beforehand.model.cell import AtomicStep, CellScene, CellState
+from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step, step_wire
 
@@ -124,9 +124,7 @@ def plan_document(document: Any, scene: str) -> Any:
         return document
     made = [
         {
-            **plan_step(
-                AtomicStep.model_validate(step), scene, f"step_{at}", [f"step_{at - 1}"] if at > 1 else [], None
-            ),
+            **plan_step(atomic_step(step), scene, f"step_{at}", [f"step_{at - 1}"] if at > 1 else [], None),
             "onFailure": "ask",
         }
         for at, step in enumerate(steps, start=1)

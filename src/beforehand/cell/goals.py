@@ -171,7 +171,8 @@ class _Reading:
         return self._refuse(f"cell.unknown_{kind}", name[:80], says, names, kind)
 
     def _missing(self, kind: str, names: Iterable[str]) -> bool:
-        says = f"The action {self.goal.action} needs a {kind}."
+        what = self.goal.routine if self.goal.action == "routine" and self.goal.routine else self.goal.action
+        says = f"{what} needs a {kind}." if what != self.goal.action else f"The action {what} needs a {kind}."
         return self._refuse(f"cell.missing_{kind}", f"steps[{self.number - 1}]", says, names, kind)
 
     def _refuse(

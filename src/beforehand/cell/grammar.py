@@ -10,6 +10,7 @@ from beforehand.cell.lexicon import (
     HARD,
     LAST,
     NOUNS,
+    POLITE,
     SMALL_TALK,
     THEN,
     Lexicon,
@@ -25,7 +26,7 @@ from beforehand.model.reason import name_list
 
 LONGEST_TEXT = 4_000
 OPEN_ENDED = ("and", "then", "&", "+", "finally", "lastly", "next")
-SIGNS = (",", ";", ".", "!", "&", "+", ":")
+SIGNS = (",", ";", ".", "..", "...", "…", "!", "&", "+", ":")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class _Sentence:
         self.trouble: list[str] = []
         self.reasons: list[str] = []
         cut = [token for token in tokens(text) if token.text not in "\"'“”‘’«»`"]
-        self.tokens = [self._spelled(token) for token in cut]
+        self.tokens = _asked_for([self._spelled(token) for token in cut])
         self.reader = Reader(self.tokens, grammar.lexicon, grammar.scene)
         self.at = 0
         self.joined_by = "start"
@@ -232,6 +233,14 @@ class _Sentence:
             "Say what to do in plain clauses, such as "
             f"'{routines[0].replace('_', ' ') if routines else 'go'} at position 1, then go home'."
         )
+
+
+def _asked_for(sentence: list[Token]) -> list[Token]:
+    """Without the question mark that ends a polite request: "could you please weld position 1?"."""
+    words = tuple(token.word for token in sentence)
+    opening = next((at for at, word in enumerate(words) if (word,) not in SMALL_TALK and word not in SIGNS), 0)
+    polite = any(words[opening : opening + len(phrase)] == phrase for phrase in POLITE)
+    return sentence[:-1] if polite and words[-1:] == ("?",) else sentence
 
 
 def _quoted(words: list[str]) -> str:

@@ -36,10 +36,13 @@ HARD = frozenset(
 )
 """Words that turn, bend or leave open what is meant: their presence alone is a reason to ask again."""
 
-SMALL_TALK = _phrases(
+POLITE = _phrases("could you;would you;could you please;can you please;would you please;would you kindly")
+"""A sentence that opens so asks for something, question mark or not."""
+
+SMALL_TALK = POLITE + _phrases(
     """please;kindly;thanks;thank you;thanks a lot;hi;hello;hey;robot;now;ok;okay;also;too;as well
     i want you to;i want to;i'd like you to;i'd like to;i would like to;i would like you to;i need you to;i need to
-    we need to;let's;let us;could you please;can you please;would you please;would you kindly;go ahead and;to begin
+    we need to;let's;let us;go ahead and;to begin
     to start with;to begin with;start by;begin by"""
 )
 THEN = _phrases(
@@ -73,7 +76,7 @@ GLUE = frozenset((*ARTICLES, *PREPOSITIONS)) | frozenset(
     )
 )
 
-_WORD = re.compile(r"\d+(?:\.\d+)+|\d+(?:st|nd|rd|th)\b|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\w\s]|_")
+_WORD = re.compile(r"\d+(?:\.\d+)+|\d+(?:st|nd|rd|th)\b|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|\.\.+|[^\w\s]|_")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -164,6 +167,8 @@ def _read(word: str) -> str:
         return f"#{int(low[:-2])}"
     if low in NUMBERS:
         return str(NUMBERS.index(low))
+    if low == "…" or low.startswith(".."):
+        return ".."
     return PLURALS.get(low, low)
 
 

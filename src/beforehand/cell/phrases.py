@@ -13,6 +13,8 @@ from beforehand.model.reason import name_list
 Places = list[str]
 Meaning = TypeVar("Meaning", str, list[str])
 LONGEST_RANGE = 1_000
+BRIDGES = ("to", "through", "-", "–", "—", "till", "..")
+"""What stands between the first and the last place of a range."""
 
 
 class Mishap(Exception):  # noqa: N818  not an error of the program: a clause that is not one
@@ -154,7 +156,7 @@ class Reader:
         raise Mishap(start, f"Say where {routine} is to run: {name_list(places)}.")
 
     def _ends_clause(self, at: int) -> bool:
-        if at >= len(self.words) or self.words[at] in (",", ";", ".", "!", "and", "&", "+"):
+        if at >= len(self.words) or self.words[at] in (",", ";", ".", "..", "!", "and", "&", "+"):
             return True
         joints = (*THEN, *LAST, *SMALL_TALK)
         return self._opens_clause(at) or any(self.words[at : at + len(phrase)] == phrase for phrase in joints)
@@ -179,7 +181,7 @@ class Reader:
         if last.action == "routine":
             end, places = self._places(at, last.routine, ranges=True)
         else:
-            end, places = self._places(at, None, ranges=False)
+            end, places = self._places(at, None, ranges=False, family=self._family(last.position))
         goals = [last.model_copy(update={"position": place, "after": ()}) for place in places]
         return end, goals, f"{last.routine or 'Move'} {'at' if last.routine else 'to'} {name_list(places)}"
 
@@ -192,17 +194,25 @@ class Reader:
             return False
         return True
 
-    def _places(self, at: int, routine: str | None, *, ranges: bool) -> tuple[int, Places]:
-        """A list of places; it ends where what follows a comma or `and` is no place."""
+    def _family(self, place: str) -> Phrase:
+        """The words before the number in a place's name, without which the number alone would mean another place."""
+        phrase = next(phrase for phrase, names in self.lexicon.places.items() if place in names)
+        return phrase[:-1] if phrase and is_number(phrase[-1]) else ()
+
+    def _places(self, at: int, routine: str | None, *, ranges: bool, family: Phrase = ()) -> tuple[int, Places]:
+        """A list of places; it ends where what follows a comma or `and` is no place.
+
+        A bare number is of the kind named last: `safe positions 1 and 3` are two safe positions.
+        """
         both = at < len(self.words) and self.words[self._skip(at, ("at",)) : self._skip(at, ("at",)) + 1] == ("both",)
         at = self._skip(at, ("at",)) + 1 if both else at
-        end, places = self._span(at, routine, ranges)
+        end, places, family = self._span(at, routine, ranges, family)
         while True:
             following = self._skip(end, (",", "and", "&", "+"))
             if following == end or self._opens_clause(following):
                 break
             try:
-                end, more = self._span(following, routine, ranges)
+                end, more, family = self._span(following, routine, ranges, family)
             except Mishap as mishap:
                 if mishap.says:
                     raise
@@ -220,23 +230,27 @@ class Reader:
         joint = any(self.words[at : at + len(phrase)] == phrase for phrase in (*THEN, *LAST))
         return joint or (verb is not None and (place is None or place_end < end))
 
-    def _span(self, at: int, routine: str | None, ranges: bool) -> tuple[int, Places]:
-        """One place, or all from one to another."""
+    def _span(self, at: int, routine: str | None, ranges: bool, family: Phrase) -> tuple[int, Places, Phrase]:
+        """One place, or all from one to another of its kind; and the kind."""
         at = self._skip(at, ("at", "in", "on"))
         if ranges and at < len(self.words) and self.words[at] == "from":
             at += 1
-        end, first, number, family = self._place(at, routine)
-        bridge = self.words[end] if end < len(self.words) else ""
-        if bridge not in ("to", "through", "-", "–", "till"):
-            return end, [first]
+        end, first, number, family = self._place(at, routine, family)
+        kind = family if number is not None else ()
+        bridge, beyond = (*self.words[end : end + 2], "", "")[:2]
+        if bridge not in BRIDGES or (bridge == ".." and not is_number(beyond)):
+            return end, [first], kind
         if not ranges or number is None:
             raise Mishap(end)
-        last_end, last, last_number, _ = self._place(end + 1, routine, family)
+        last_end, last, last_number, last_kind = self._place(end + 1, routine, kind)
+        named = bool(kind or last_kind)
         if last_number is None or abs(last_number - number) >= LONGEST_RANGE:
             raise Mishap(end)
+        if named and self._family(first) != self._family(last):
+            raise Mishap(end, f"{first} and {last} are not of one kind, so nothing lies from one to the other.")
         step = 1 if last_number >= number else -1
-        inner = [self._numbered(end, each, routine, family) for each in range(number, last_number, step)]
-        return last_end, [first, *inner[1:], last] if last != first else [first]
+        inner = [self._numbered(end, each, routine, kind or last_kind) for each in range(number, last_number, step)]
+        return last_end, [first, *inner[1:], last] if last != first else [first], kind or last_kind
 
     def _place(self, at: int, routine: str | None, family: Phrase = ()) -> tuple[int, str, int | None, Phrase]:
         """A place by name, by noun and number, or by number; its number and the words before it."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from beforehand.cell.builder import Sequence
+from beforehand.cell.steplist import Line
 from beforehand.model.cell import AtomicStep
 
 MOVE_TOOL = "cell.move"
@@ -35,6 +36,12 @@ def plan_step(
     if goal is not None:
         made["goal"] = goal
     return made
+
+
+def atomic_step(document: Mapping[str, Any]) -> AtomicStep:
+    """A step of a verified list; one that has no name gets the one the builder would give it."""
+    line = Line("", "", str(document.get("action")), document)
+    return AtomicStep.model_validate({"name": line.name, **document})
 
 
 def from_plan_steps(steps: Iterable[Mapping[str, Any]]) -> list[AtomicStep]:

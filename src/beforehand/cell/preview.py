@@ -79,7 +79,7 @@ def preview(scene: CellScene, steps: Any, state: CellState) -> Preview:
     now, before = 0.0, state
     for line, after in zip(lines, verdict.states, strict=True):
         end = round(now + watch.seconds(line, before), 3)
-        timeline.append(Moment(line.step_id, now, end, _name(line), line.action, before, after))
+        timeline.append(Moment(line.step_id, now, end, line.name, line.action, before, after))
         now, before = end, after
     moves = sum(line.action == "move" for line in lines)
     return Preview(now, moves, _tool_changes(lines), tuple(timeline), verdict.end, verdict.problems)
@@ -89,15 +89,6 @@ def _tool_changes(lines: list[Line]) -> int:
     done = [line.text("target") for line in lines if line.action == "routine"]
     swaps = sum(pair == (RELEASE, ATTACH) for pair in pairwise(done))
     return done.count(ATTACH) + done.count(RELEASE) - swaps
-
-
-def _name(line: Line) -> str:
-    target = line.text("target") or ""
-    if line.action == "move":
-        return f"Move to {target}"
-    if target in (ATTACH, RELEASE):
-        return f"{'Attach' if target == ATTACH else 'Release'} {line.text('tool') or ''}".strip()
-    return f"{target.replace('_', ' ').title()} at {line.text('position') or ''}"
 
 
 class _Watch:

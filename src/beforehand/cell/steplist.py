@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from beforehand.model.cell import AtomicStep
+from beforehand.model.cell import ATTACH, RELEASE, AtomicStep
 from beforehand.model.reason import Problem, name_list, nearest_names
 
 ATOMIC_KEYS = ("id", "name", "action", "target", "position", "tool", "stabilize", "action_after", "verify")
@@ -34,6 +34,16 @@ class Line:
     def text(self, key: str) -> str | None:
         value = self.fields.get(key)
         return value if isinstance(value, str) else None
+
+    @property
+    def name(self) -> str:
+        """What the step does, in the words the builder uses; what the list itself calls it does not matter."""
+        target = self.text("target") or ""
+        if self.action == "move":
+            return f"Move to {target}"
+        if target in (ATTACH, RELEASE):
+            return f"{'Attach' if target == ATTACH else 'Release'} {self.text('tool') or ''}".strip()
+        return f"{target.replace('_', ' ').title()} at {self.text('position') or ''}"
 
 
 def read_lines(steps: Any, scene: str) -> tuple[list[Line], list[Problem]]:
@@ -71,9 +81,6 @@ def _atomic_lines(steps: list[Any]) -> tuple[list[Line], list[Problem]]:
             continue
         problems += _unknown_keys(step, path, label, ATOMIC_KEYS)
         number = step.get("id")
-        if isinstance(number, bool) or number != at + 1:
-            says = f"{label} has the id {_short(number)}; ids count up from 1, so it should be {at + 1}."
-            problems.append(problem(f"{path}.id", path, says, code="cell.bad_id"))
         if not isinstance(step.get("name", ""), str):
             problems.append(problem(f"{path}.name", path, f"The name of {label.lower()} must be text."))
         action = step.get("action")
@@ -82,7 +89,21 @@ def _atomic_lines(steps: list[Any]) -> tuple[list[Line], list[Problem]]:
             problems.append(problem(f"{path}.action", str(action)[:80], says, names=("move", "routine")))
             continue
         lines.append(Line(path, label, action, {key: step[key] for key in ATOMIC_KEYS if key in step}, at, number))
-    return lines, problems + [found for line in lines for found in _misfits(line, "")]
+    return lines, problems + _numbering(steps) + [found for line in lines for found in _misfits(line, "")]
+
+
+def _numbering(steps: list[Any]) -> list[Problem]:
+    """One problem however many ids are off: a step put in or taken out by hand moves all behind it."""
+    ids = [step.get("id") if isinstance(step, Mapping) else at for at, step in enumerate(steps, 1)]
+    wrong = [(at, number) for at, number in enumerate(ids, 1) if isinstance(number, bool) or number != at]
+    if not wrong:
+        return []
+    at, number = wrong[0]
+    has = "has no id" if number is None else f"has the id {_short(number)}"
+    more = f" So it is with {len(wrong) - 1} more." if len(wrong) > 1 else ""
+    says = f"Step {at} {has}; ids count up from 1, so it should be {at}.{more}"
+    path = f"steps[{at - 1}]"
+    return [problem(f"{path}.id", path, says, code="cell.bad_id", hint="Number the steps anew.")]
 
 
 def _plan_lines(steps: list[Any], scene: str) -> tuple[list[Line], list[Problem]]:

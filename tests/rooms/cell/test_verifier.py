@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from beforehand.cell.builder import build
-from beforehand.cell.planform import to_plan_steps
+from beforehand.cell.planform import atomic_step, to_plan_steps
 from beforehand.cell.verifier import verify
 from beforehand.model.cell import CellScene, CellState
 
@@ -193,3 +193,15 @@ def test_ten_thousand_steps_are_judged(star: CellScene) -> None:
         {"id": n, "action": "move", "target": "Safe_Pos_2" if n % 2 else "Home"} for n in range(1, 10_001)
     ]
     assert codes(star, there_and_back) == []
+
+
+def test_a_step_taken_out_is_not_drowned_in_wrong_numbers(star: CellScene, steps: list[dict[str, Any]]) -> None:
+    del steps[0]
+    assert codes(star, steps) == ["cell.bad_id", "cell.not_adjacent"]
+    (numbering, _) = verify(star, steps, HOME).problems
+    assert "10 more" in numbering.says
+
+
+def test_steps_without_names_get_the_builders(steps: list[dict[str, Any]]) -> None:
+    nameless = [{key: value for key, value in step.items() if key != "name"} for step in steps]
+    assert [atomic_step(step).wire() for step in nameless] == steps
