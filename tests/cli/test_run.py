@@ -150,6 +150,7 @@ def test_yes_answers_no_questions_and_no_failures(cli, step) -> None:
     kinds = {decision["kind"]: decision["id"] for decision in done.document["decisions"]}
     assert set(kinds) == {"question", "failure"}
     assert "Which colour?" in done.err
+    assert f"inbox answer {kinds['question']} answer --value TEXT (or skip)" in done.err
     cli("inbox", "answer", kinds["question"], "answer", "--value", "dark red", code=0)
     (cli.folder / "other.txt").write_text("found")
     cli("inbox", "answer", kinds["failure"], "retry", "--value", '{"args": {"path": "other.txt"}}', code=0)

@@ -72,7 +72,8 @@ def _show(decision: dict[str, Any]) -> None:
 
     show_decision(decision, console(sys.stdout))
     if decision["status"] == "open":
-        tell(f"Answer with: beforehand inbox answer {decision['id']} {decision['verbs'][0]}")
+        value = " --value TEXT" if decision["verbs"][0] == "answer" else ""
+        tell(f"Answer with: beforehand inbox answer {decision['id']} {decision['verbs'][0]}{value}")
     else:
         given = decision.get("answer", {})
         tell(f"It was answered with {given['verb']!r}." if given else f"It was withdrawn. {decision.get('why', '')}")

@@ -122,7 +122,8 @@ def say_waiting(errand: Errand, run: Document) -> None:
         if reason:
             say(f"    {line(reason)}")
         first, *others = decision["verbs"]
-        answer = command(errand.settings, "inbox", "answer", decision["id"], first)
+        value = ["--value", "TEXT"] if first == "answer" else []
+        answer = command(errand.settings, "inbox", "answer", decision["id"], first, *value)
         say(f"    Answer with: {answer}" + (f" (or {', '.join(others)})" if others else ""))
     if errand.url is not None:
         say(f"The server at {errand.url} goes on as soon as it is answered.")
