@@ -174,6 +174,23 @@ def test_holding_all_stops_the_robots_and_clearing_lets_them_go_on(floor: Floor,
     until_moved(page, standing)
 
 
+def click_on_map(page: Any, x: float, y: float) -> None:
+    """Click where the map shows this place of the scene."""
+    canvas = page.locator("[data-floor] canvas")
+    view = canvas.evaluate("({dataset}) => [dataset.scale, dataset.originX, dataset.originY].map(Number)")
+    canvas.click(position={"x": view[1] + x * view[0], "y": view[2] - y * view[0]})
+
+
+def test_a_robot_clicked_on_the_map_says_why(floor: Floor, page: Any) -> None:
+    floor.call("/fleet/cross_dock/hold", {})
+    page.goto(floor.url)
+    frames(page, 3)
+    spot = places(page)["RB-10"].split()
+    click_on_map(page, *map(float, spot))
+    page.locator(".floor-panel h4", has_text="RB-10").wait_for()
+    page.locator(".panel-why li", has_text="A person holds the fleet").first.wait_for()
+
+
 def test_a_robot_says_why_and_does_what_it_is_asked(floor: Floor, page: Any) -> None:
     page.goto(floor.url)
     frames(page, 1)
@@ -213,12 +230,16 @@ def test_a_worksite_clicked_on_the_map_can_be_set(floor: Floor, page: Any) -> No
     page.goto(floor.url)
     frames(page, 1)
     floor.call("/fleet/cross_dock/hold", {})
+    page.locator("[data-floor][data-held=yes]").wait_for()
+    crowded = {robot["nodeId"].removeprefix("AP_") for robot in floor.call("/robots?scene=cross_dock")}
     free = next(
         site["worksiteId"]
         for site in floor.call("/worksites?scene=cross_dock")
-        if site["occupancy"] == "filled" and site["worksiteType"] == "buffer"
+        if site["occupancy"] == "filled" and site["worksiteType"] == "buffer" and site["worksiteId"] not in crowded
     )
-    page.locator(f"[data-site='{free}'][data-occupancy=filled]").click()
+    nodes = {node["id"]: node for node in floor.call("/scenes/cross_dock")["document"]["nodes"]}
+    page.locator(f"[data-site='{free}'][data-occupancy=filled]").wait_for()
+    click_on_map(page, nodes[f"AP_{free}"]["x"], nodes[f"AP_{free}"]["y"])
     panel = page.locator(".floor-panel")
     panel.get_by_text("a pallet").wait_for()
     panel.get_by_role("button", name="Unknown").click()

@@ -3,6 +3,7 @@
 from typing import Any
 
 from beforehand.model.event import Event, iso
+from beforehand.server.page.happenings import told
 from beforehand.server.page.html import Html, el
 from beforehand.server.page.marks import mark
 from beforehand.server.page.parts import card, moment, words
@@ -32,6 +33,8 @@ def sentence(event: Event) -> str:
     """What an event says, short."""
     data: Any = event.data
     about = event.about
+    if says := told(event.kind, {**about, **data}):
+        return says
     match event.kind:
         case "planCreated":
             count = "1 step" if len(data["steps"]) == 1 else f"{len(data['steps'])} steps"
@@ -53,8 +56,8 @@ def sentence(event: Event) -> str:
         case "decisionWithdrawn":
             return f"No longer asked: {_ended(data['title'])}"
     names = ", ".join(str(value) for value in about.values())
-    told = words(event.kind)
-    return f"{told[:1].upper()}{told[1:]}{': ' + names if names else ''}."
+    kind = words(event.kind)
+    return f"{kind[:1].upper()}{kind[1:]}{': ' + names if names else ''}."
 
 
 def _ended(title: str) -> str:

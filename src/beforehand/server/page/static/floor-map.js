@@ -75,6 +75,7 @@ export class FloorMap {
     this.scale = Math.min((wide - 2 * padX) / Math.max(1, right - left), (high - 2 * padY) / Math.max(1, top - low));
     this.x = (x) => wide / 2 + (x - (left + right) / 2) * this.scale;
     this.y = (y) => high / 2 - (y - (low + top) / 2) * this.scale;
+    Object.assign(this.canvas.dataset, { scale: this.scale, originX: this.x(0), originY: this.y(0) });
     const crowd = this.floor.robots.size > 24;
     this.size = Math.max(this.small ? (crowd ? 8 : 12) : crowd ? 12 : 17, Math.min(24, 1.8 * this.scale));
     this.place = Math.max(7, Math.min(15, 1.15 * this.scale));

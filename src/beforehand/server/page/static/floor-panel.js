@@ -4,6 +4,7 @@ import { Asking, call } from "./floor-asking.js";
 import { OCCUPANCY, PHASES, age, doing, el, lies, mark, percent, say, shownPhase } from "./floor-words.js";
 
 const WHY_MS = 1000;
+const SOURCES = { task: "as its task went", sensor: "as its sensor says", manual: "as a person said", unknown: "nobody said why" };
 
 export class Panel {
   constructor(place, floor, onClose) {
@@ -75,7 +76,7 @@ export class Panel {
     this.#mark(PHASES[shownPhase(robot)]);
     this.#fact("Does", `It ${doing(robot, task, now)}.`);
     this.#fact("Battery", percent(robot.battery));
-    this.#fact("Load", `${robot.loadState}, as the ${robot.loadStateSource === "unknown" ? "scene" : robot.loadStateSource} says (${robot.loadStateConfidence} confidence)`);
+    this.#fact("Load", `${robot.loadState}, ${SOURCES[robot.loadStateSource] ?? "nobody said why"} (${robot.loadStateConfidence} confidence)`);
     this.#fact("Task", robot.taskId ?? "none");
     this.#fact("Where", robot.nextNodeId ? `${robot.nodeId}, driving to ${robot.nextNodeId}` : (robot.nodeId ?? "unknown"));
     this.#fact("Last seen", robot.lastSeenTsMs ? age(now - robot.lastSeenTsMs) : "never");
