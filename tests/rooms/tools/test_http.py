@@ -162,9 +162,7 @@ async def test_addresses_of_this_machine_are_refused_however_written(
 async def test_the_refusal_says_what_to_set(site: Site, get: Callable[..., Any]) -> None:
     with pytest.raises(Fault) as caught:
         await get(site.url(), HttpGet(["127.0.0.1:1", "other"]))
-    assert (
-        caught.value.says == f"http_get refuses {site.url()}: 127.0.0.1 is not a public address."
-    )
+    assert caught.value.says == f"http_get refuses {site.url()}: 127.0.0.1 is not a public address."
     assert f"127.0.0.1:{site.port} in BEFOREHAND_HTTP_ALLOW" in caught.value.hint
 
 
