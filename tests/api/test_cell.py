@@ -175,3 +175,40 @@ async def test_cells_are_listed_set_and_refused(cell_server: Any) -> None:
         assert "verify" in faults["nearest"]
         state = await server.call("GET", "/state")
         assert state["cells"][0]["current_position"] == "Pos_1"
+
+
+async def test_a_cell_that_is_only_kept_is_made_live_by_its_first_run(serve_with: Any) -> None:
+    async with serve_with(speed=500) as server:
+        document = find_document("weld_star")
+        kept = await server.call("PUT", "/scenes/weld_star", document)
+        assert kept["active"] is False
+        plan = await planned(server, "go to Pos_1")
+        assert (await run_to_the_end(server, plan))["status"] == "completed"
+        assert (await server.call("GET", "/cells/weld_star"))["active"] is True
+
+
+async def test_a_live_cell_keeps_its_controller_when_it_is_activated_again(cell_server: Any) -> None:
+    async with cell_server() as server:
+        before = server.house.shed.cells.live["weld_star"].controller
+        await server.call("POST", "/scenes/weld_star/activate")
+        assert server.house.shed.cells.live["weld_star"].controller is before
+        await server.call("POST", "/cells/weld_star/faults", {"fault": "stall"})
+        plan = await planned(server, "go to Pos_1")
+        run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+        async for event in server.events(run=run["runId"], kinds="stepUpdated"):
+            if event["data"]["status"] == "running":
+                break
+        changed = {**find_document("weld_star"), "speed_mps": 3}
+        await server.call("PUT", "/scenes/weld_star", changed)
+        await server.refused("POST", "/scenes/weld_star/activate", status=409)
+
+
+async def test_the_state_of_a_scene_has_its_decisions_only(cell_server: Any) -> None:
+    async with cell_server() as server:
+        await save_scene(server.house, None, find_document("weld_corridor"), activate=True)
+        mine = await planned(server, "go to Pos_1")
+        await server.call("POST", "/plans", {"scene": "weld_corridor", "text": "go to Pos_1"}, status=201)
+        state = await server.call("GET", "/state?scene=weld_star")
+        assert [decision["about"]["planId"] for decision in state["decisions"]] == [mine["id"]]
+        assert [cell["scene"] for cell in state["cells"]] == ["weld_star"]
+        assert len((await server.call("GET", "/state"))["decisions"]) == 2

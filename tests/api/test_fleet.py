@@ -234,3 +234,15 @@ async def test_telemetry_is_live_and_not_logged(fleet_server: Any) -> None:
         assert {"robotId", "x", "y", "phase"} <= frames[0]["robots"][0].keys()
         assert (await server.call("GET", "/state"))["seq"] == before
         await server.refused("GET", "/telemetry?scene=nowhere", status=404)
+
+
+async def test_one_transport_does_not_wake_a_whole_fleet(serve_with: Any) -> None:
+    async with serve_with(speed=50) as server:
+        await server.call("PUT", "/scenes/line", line())
+        text = "move the pallet from PICK_01 to DROP_01"
+        plan = await server.call("POST", "/plans", {"scene": "line", "text": text}, status=201)
+        told = await server.refused("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=409)
+        assert told["code"] == "fleet.inactive"
+        await server.call("POST", "/scenes/line/activate")
+        run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+        assert (await server.ended(run["runId"]))["status"] == "completed"

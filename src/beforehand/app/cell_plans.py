@@ -143,7 +143,7 @@ def claims(document: Any) -> dict[str, Any]:
             found["world"] = CellState.model_validate(dict(world)).wire()
         except ValueError:
             return {}
-    if isinstance(origin, Mapping) and origin.get("planner") == "cell":
+    if isinstance(origin, Mapping) and origin.get("planner") in ("cell", "fleet"):
         try:
             found["origin"] = Origin.model_validate(dict(origin))
         except ValueError:

@@ -15,7 +15,7 @@ from beforehand.app.cell_tools import LiveCell
 from beforehand.app.craft import PlanRequest
 from beforehand.app.graphs import GraphScenes
 from beforehand.app.house import House
-from beforehand.app.scenes import home_file
+from beforehand.app.scenes import activate_scene, home_file
 from beforehand.cell.preview import preview
 from beforehand.cell.repair import repair_plan
 from beforehand.cell.scene import read_cell, warnings
@@ -43,6 +43,11 @@ class CellCraft:
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_cell(document)
+        live = self.house.shed.cells.live.get(name)
+        if live is not None and live.scene == scene:
+            return
+        if live is not None:
+            await self._refuse_under_way(name)
         file = home_file(self.house.settings.home, "cells", name)
         controller = SimCell(scene, self.house.clock, file=file, speed=float(self.house.settings["speed"]))
         self.house.shed.cells.live[name] = LiveCell(scene, controller)
@@ -219,6 +224,12 @@ class CellCraft:
         if proposal.problems:
             return None
         return [{**step, "order": at} for at, step in enumerate(mended, start=1)], proposal.says
+
+    async def make_ready(self, plan: Plan) -> None:
+        """A cell that only stands still until it is told something is made live when it is."""
+        name = str(plan.scene)
+        if _has_cell_steps(plan) and name not in self.house.shed.cells.live:
+            await activate_scene(self.house, name)
 
     async def drift(self, plan: Plan) -> dict[str, Any] | None:
         """How the cell differs from the state the plan was made for."""

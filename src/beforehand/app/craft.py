@@ -57,6 +57,9 @@ class Craft(Protocol):
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
         """An offer to mend edited steps the scene does not allow, and what it says; None when there is none."""
 
+    async def make_ready(self, plan: Plan) -> None:
+        """A run of this plan is about to start; ConflictError when its scene is not live and cannot be made so."""
+
     async def drift(self, plan: Plan) -> dict[str, Any] | None:
         """How the world differs from the one the plan was made for; None when it does not."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from beforehand.app.house import House
 from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.state import FleetState, evolve, initial, restore, snapshot
+from beforehand.fleet.state import FleetState, Seen, evolve, initial, restore, snapshot
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 from beforehand.ports.store import EventFilter, Store
@@ -50,7 +50,7 @@ async def looked_up(store: Store, name: str) -> tuple[FleetState, int] | None:
     if began is None:
         return None
     state, ts = await _replayed(store, read_fleet(began.data["scene"]), began)
-    state.seen = {robot_id: replace(seen, at_ms=ts, heard=True) for robot_id, seen in state.seen.items()}
+    state.seen = {robot_id: Seen(seen.report, ts) for robot_id, seen in state.seen.items()}
     return state, ts
 
 

@@ -259,6 +259,15 @@ class FleetCraft:
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
         return None
 
+    async def make_ready(self, plan: Plan) -> None:
+        """A whole fleet does not start to work because of one transport; a person makes it live."""
+        if any(step.tool.startswith("fleet.") for step in plan.steps) and plan.scene not in self.live:
+            raise ConflictError(
+                f"The fleet {plan.scene} is not active, so nothing can be moved there.",
+                code="fleet.inactive",
+                hint=f"Make it live first: `beforehand up --scene {plan.scene}`, or activate the scene.",
+            )
+
     async def drift(self, plan: Plan) -> dict[str, Any] | None:
         return None
 

@@ -80,7 +80,9 @@ async def _open_review(house: House, plan: Plan) -> Decision:
 async def _refuse_drift(house: House, plan: Plan) -> None:
     if plan.scene is None:
         return
-    drift = await (await craft_of(house, plan.scene)).drift(plan)
+    craft = await craft_of(house, plan.scene)
+    await craft.make_ready(plan)
+    drift = await craft.drift(plan)
     if drift is not None:
         raise ConflictError(
             f"The world is not as it was when this was planned, so it does not start. {drift.get('says', '')}".strip(),

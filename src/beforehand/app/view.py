@@ -24,5 +24,15 @@ async def state_view(house: House, scene: str | None = None) -> dict[str, Any]:
                 shown.setdefault(name, []).extend(items)
     decisions = await list_decisions(house)
     shown["runs"] = runs
-    shown["decisions"] = [item for item in decisions if scene is None or item["about"].get("scene", scene) == scene]
+    shown["decisions"] = [item for item in decisions if scene is None or await _scene_of(house, item) == scene]
     return shown
+
+
+async def _scene_of(house: House, decision: dict[str, Any]) -> str | None:
+    """The scene a decision belongs to: its own, or its plan's."""
+    about = decision["about"]
+    if "scene" in about or "planId" not in about:
+        found = about.get("scene")
+        return None if found is None else str(found)
+    head = await house.store.row("planHead", str(about["planId"])) or {}
+    return str(head["scene"]) if "scene" in head else None
