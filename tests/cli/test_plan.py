@@ -112,6 +112,14 @@ def test_check_finds_every_problem_of_a_step_list(cli: Any) -> None:
     assert "--scene" in cli("check", "steps.json", code=2).err
 
 
+def test_a_preview_shows_what_would_go_wrong(cli: Any) -> None:
+    cli.write("steps.json", json.dumps([move(1, "Pos_1")]))
+    seen = cli("preview", "steps.json", "--scene", "weld_star", "-o", "json", code=1)
+    assert "no allowed move leads from Home to Pos_1" in seen.document["problems"][0]["says"]
+    assert seen.document["moves"] == 1
+    cli("check", "steps.json", "--scene", "weld_star", "--position", "Safe_Pos_1", code=0)
+
+
 def test_planning_starts_from_flags_then_the_log_then_the_file(cli: Any) -> None:
     first = ("plan", "go to Pos_2", "--scene", "weld_star", "-o", "steps")
     assert [step["target"] for step in cli(*first).document] == ["Safe_Pos_2", "Pos_2"]

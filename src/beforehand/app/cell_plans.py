@@ -117,6 +117,16 @@ def atomic_steps(document: Any) -> list[Any] | None:
     return steps
 
 
+def readable(steps: list[Any]) -> bool:
+    """Whether every step of a list can be read, right or wrong."""
+    try:
+        for step in steps:
+            atomic_step(step)
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return True
+
+
 def plan_document(document: Any, scene: str) -> Any:
     """A plan's document from a verified list of atomic steps; other documents stay as they are."""
     steps = atomic_steps(document)

@@ -45,8 +45,11 @@ class Craft(Protocol):
     async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
         """The same for somebody who only looks: it may have no steps, where everything is so already."""
 
-    async def take_in(self, document: Any, name: str) -> Any:
-        """A document somebody wrote for a scene of this kind, as a plan's document; BadInputError if it is none."""
+    async def take_in(self, document: Any, name: str, *, only_look: bool = False) -> Any:
+        """A document somebody wrote for a scene of this kind, as a plan's document; BadInputError if it is none.
+
+        `only_look` takes in what is wrong too, as far as it can be read, so that a preview can show it.
+        """
 
     async def prepare(self, plan: Plan) -> Plan:
         """A plan somebody wrote for a scene of this kind, bound to the state of the world it starts from."""

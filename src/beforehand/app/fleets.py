@@ -240,7 +240,7 @@ class FleetCraft:
             raise BadInputError(f"There is no scene {name!r}.", code="scene.unknown")
         return read_fleet(row["document"])
 
-    async def take_in(self, document: Any, name: str) -> Any:
+    async def take_in(self, document: Any, name: str, *, only_look: bool = False) -> Any:
         return document
 
     async def prepare(self, plan: Plan) -> Plan:

@@ -36,7 +36,7 @@ async def open_scratch(settings: Settings, *, with_servers: bool = True) -> Asyn
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    plan: Plan
+    steps: int
     problems: list[Problem]
     end: dict[str, Any] | None = None
     """Where a cell's robot would stand and what it would hold; None for other plans, and where there are problems."""
@@ -52,12 +52,12 @@ async def check_plan(
         except BadInputError as error:
             if error.code != "plan.invalid":
                 raise
-            return Checked(Plan(steps=()), list(error.problems))
+            return Checked(len(atomic_steps(document) or ()), list(error.problems))
         plan, problems = check_document(document, house.catalog)
         if not problems and plan.scene is not None:
             plan = await _prepared(house, settings, plan)
             problems = await problems_of(house, plan)
-        return Checked(plan, problems, None if problems else await _end(house, plan))
+        return Checked(len(plan.steps), problems, None if problems else await _end(house, plan))
 
 
 async def _end(house: House, plan: Plan) -> dict[str, Any] | None:
@@ -72,7 +72,7 @@ async def preview_document(
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """What the plan in a document would do, and the scene it is for; BadInputError when it is not valid."""
     async with open_scratch(settings) as house:
-        document = await for_scene(house, settings, document, scene, start)
+        document = await for_scene(house, settings, document, scene, start, only_look=True)
         plan, problems = check_document(document, house.catalog)
         if problems:
             raise invalid_plan(problems)
@@ -105,7 +105,13 @@ async def scene_document(settings: Settings, scene: str) -> Any:
 
 
 async def for_scene(
-    house: House, settings: Settings, document: Any, scene: str | None, start: Mapping[str, str] | None = None
+    house: House,
+    settings: Settings,
+    document: Any,
+    scene: str | None,
+    start: Mapping[str, str] | None = None,
+    *,
+    only_look: bool = False,
 ) -> Any:
     """The document as a plan for its scene; a list of atomic steps becomes one."""
     if scene is None and atomic_steps(document) is not None:
@@ -117,7 +123,7 @@ async def for_scene(
     craft = await craft_of(house, name)
     if craft.kind == "cell":
         await _place(house, name, {**claims(document).get("world", {}), **(start or {})})
-    document = await craft.take_in(document, name)
+    document = await craft.take_in(document, name, only_look=only_look)
     return {**document, "scene": name} if isinstance(document, Mapping) else document
 
 

@@ -36,10 +36,10 @@ def check(
     found = work(check_plan(settings_from(home=home, db=db), document, scene, _start(position, tool)))
     shown = [problem.wire() for problem in found.problems]
     if output is Output.JSON:
-        told: dict[str, Any] = {"valid": not shown, "steps": len(found.plan.steps), "problems": shown}
+        told: dict[str, Any] = {"valid": not shown, "steps": found.steps, "problems": shown}
         print_json(told if found.end is None else told | {"end": found.end})
     elif not shown:
-        tell(f"The plan is valid: {counted(len(found.plan.steps), 'step')}.{_ends(found.end)}")
+        tell(f"The plan is valid: {counted(found.steps, 'step')}.{_ends(found.end)}")
     if shown:
         say_problems(shown, head=f"The plan has {counted(len(shown), 'problem')}:")
         return FAILED
