@@ -30,7 +30,7 @@ def follow(url: str, what: str = "events", **query: Any) -> Iterator[dict[str, A
 
 def started(event: dict[str, Any], step_id: str) -> bool:
     data = event["data"]
-    return event["kind"] == "stepUpdated" and data["stepId"] == step_id and data["status"] == "running"
+    return bool(event["kind"] == "stepUpdated" and data["stepId"] == step_id and data["status"] == "running")
 
 
 def pairwise_back(items: list[Any]) -> list[tuple[Any, Any]]:

@@ -123,9 +123,10 @@ class FleetDriver:
 
     async def _tick(self) -> None:
         """One tick of the clock, and one for each thing a person said."""
-        words, self._words = self._words, []
-        for given, reply in words:
+        while self._words:
+            given, reply = self._words[0]
             verdict = await self._decide(step, [given])
+            del self._words[0]  # not before: whoever waits hears of it if this fleet stops meanwhile
             if not reply.done():
                 reply.set_result(verdict)
         reports, self._reports = self._reports, []

@@ -80,10 +80,12 @@ class Transport(Tool):
 
     async def _followed(self, fleets: FleetRoom, scene: Any, task_id: str, context: ToolContext) -> Any:
         context.log(f"It is task {task_id}.")
-        await fleets.until(scene, lambda state: state.tasks[task_id].status in ENDED)
-        task = fleets.state_of(scene).tasks[task_id]
-        if task.status != "completed":
-            raise Fault(f"The transport {task_id} {task.status}.", code="fleet.task_ended")
+        await fleets.until(scene, lambda state: _has_ended(state, task_id))
+        task = fleets.state_of(scene).tasks.get(task_id)
+        if task is None or task.status != "completed":
+            how = "ended unseen" if task is None else f"was {task.status}" if task.status == "canceled" else "failed"
+            why = f" {task.error}" if task is not None and task.error else ""
+            raise Fault(f"The transport {task_id} {how}.{why}", code="fleet.task_ended")
         return wire_of(task)
 
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
@@ -100,6 +102,11 @@ class Transport(Tool):
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         return Preview(f"A forklift brings the pallet from {args['from']} to {args['to']}.", self.spec.estimate_s)
+
+
+def _has_ended(state: FleetState, task_id: str) -> bool:
+    task = state.tasks.get(task_id)
+    return task is None or task.status in ENDED
 
 
 class SendRobot(Tool):
