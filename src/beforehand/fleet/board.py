@@ -5,14 +5,15 @@ changes into events, one for each thing that is different now, in the order in w
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from beforehand.fleet.inputs import FleetInput
 from beforehand.fleet.state import FleetState, Hold, Seen, after_created, robot_wire
+from beforehand.fleet.streams import Candidate
 from beforehand.model.decision import Answer, Decision
 from beforehand.model.event import Event, Verdict, iso
-from beforehand.model.fleet import Robot, Settings, Stream, Task, Worksite, wire_of
+from beforehand.model.fleet import Robot, Settings, Stream, Task, Worksite, changed, wire_of
 from beforehand.model.reason import Reason
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 
@@ -41,9 +42,15 @@ class Board:
         self.placeless: set[str] = set()
         """Robots whose report does not say where they are."""
         self.acks: list[Ack] = []
+        self.words: list[FleetInput] = []
+        """What people ask for."""
         self.faults: list[Fault] = []
         self.work: Any = None
         """What could be given out, in the order of the arbitration; None when there is no robot to take it."""
+        self.asked = False
+        """Whether the streams were asked."""
+        self.firsts: dict[str, Candidate | None] = {}
+        """What each stream that was asked would do first."""
         self.offered = False
         """Whether there was any work to give out."""
         self.free: list[str] = []
@@ -93,6 +100,27 @@ class Board:
     def knows_task(self, task_id: str) -> bool:
         return task_id in self.tasks_now or task_id in self.state.tasks
 
+    def pending_tasks(self) -> Iterator[Task]:
+        """Those of the open tasks that wait for a robot or have an order to send, and perhaps others."""
+        pending, now = self.state.pending, self.tasks_now
+        for task_id in self.state.open_tasks:
+            if task_id in pending or task_id in now:
+                task = self.task(task_id)
+                if task.ended_ts_ms is None:
+                    yield task
+        for task_id in self._created:
+            task = self.task(task_id)
+            if task.ended_ts_ms is None:
+                yield task
+
+    def untasked_robots(self) -> list[str]:
+        """Robots that may be without a task, in the order of the scene."""
+        names = self.state.untasked
+        if self.robots_now:
+            names = names.union(self.robots_now)
+        places = self.state.robot_places
+        return sorted(names, key=places.__getitem__)
+
     def open_tasks(self) -> Iterator[Task]:
         for task_id in (*self.state.open_tasks, *self._created):
             task = self.task(task_id)
@@ -114,19 +142,19 @@ class Board:
     # Writing
 
     def change_task(self, task: Task, **changes: Any) -> Task:
-        changed = self.tasks_now[task.task_id] = replace(task, **changes)
+        now = self.tasks_now[task.task_id] = changed(task, **changes)
         self._touched.setdefault(("task", task.task_id))
-        return changed
+        return now
 
     def change_robot(self, robot: Robot, **changes: Any) -> Robot:
-        changed = self.robots_now[robot.robot_id] = replace(robot, **changes)
+        now = self.robots_now[robot.robot_id] = changed(robot, **changes)
         self._touched.setdefault(("robot", robot.robot_id))
-        return changed
+        return now
 
     def change_site(self, site: Worksite, **changes: Any) -> Worksite:
-        changed = self.sites_now[site.worksite_id] = replace(site, **changes)
+        now = self.sites_now[site.worksite_id] = changed(site, **changes)
         self._touched.setdefault(("site", site.worksite_id))
-        return changed
+        return now
 
     def create_task(self, task: Task, correlation_id: str = "") -> Task:
         self.tasks_made += 1
@@ -143,8 +171,8 @@ class Board:
         return f"{self.state.scene.name}-t{self.tasks_made + 1}"
 
     def switch_stream(self, stream: Stream, enabled: bool) -> None:
-        changed = self.streams_now[stream.stream_id] = replace(stream, enabled=enabled)
-        self.emit("streamUpdated", {"streamId": stream.stream_id}, wire_of(changed))
+        now = self.streams_now[stream.stream_id] = changed(stream, enabled=enabled)
+        self.emit("streamUpdated", {"streamId": stream.stream_id}, wire_of(now))
 
     def set_hold(self, hold: Hold) -> None:
         if hold == self.hold:
@@ -219,7 +247,7 @@ class Board:
         before = self._created.get(task_id) or self.state.tasks.get(task_id)
         task = self.task(task_id)
         if task != before:
-            task = self.tasks_now[task_id] = replace(task, updated_ts_ms=self.now)
+            task = self.tasks_now[task_id] = changed(task, updated_ts_ms=self.now)
             self.emit("taskUpdated", _about_task(task), wire_of(task), task_id)
 
 

@@ -1,18 +1,16 @@
 """The phase that sends orders: a task whose next step is due gets its goTarget, if its robot can take one now."""
 
-from dataclasses import replace
-
 from beforehand.fleet.board import Board
 from beforehand.fleet.params import drop_payload, pick_payload
 from beforehand.fleet.rules import RUNNING, drop_errand, is_there, phase_of, reports_ids, target_node
-from beforehand.model.fleet import Robot, Task
+from beforehand.model.fleet import Robot, Task, changed
 from beforehand.model.robot import CancelTarget, GoTarget
 
 
 def commands(board: Board) -> Board:
     if board.hold.person:
         return board
-    for task in list(board.open_tasks()):
+    for task in list(board.pending_tasks()):
         if task.command_state == "due" and task.status == "active" and task.robot_id is not None:
             robot = board.robot(task.robot_id)
             heard = board.seen(task.robot_id).heard and robot.status != "offline"
@@ -68,5 +66,5 @@ def clear_errand(board: Board, robot: Robot) -> bool:
         return True
     if errand.state != "canceling":
         board.commands.append(CancelTarget(f"{errand.key}:cancel", robot.robot_id))
-        board.change_robot(robot, errand=replace(errand, state="canceling"))
+        board.change_robot(robot, errand=changed(errand, state="canceling"))
     return False

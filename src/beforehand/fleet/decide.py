@@ -64,6 +64,7 @@ def _work_out(
 
 def _fold(state: FleetState, board: Board, verdict: Verdict[RobotCommand]) -> tuple[FleetState, Verdict[RobotCommand]]:
     state.seen.update(board.seen_now)
+    state.firsts.update(board.firsts)  # Before the events: what they change is forgotten again.
     for event in verdict.events:
         evolve(state, event)
     if may_rest(board):

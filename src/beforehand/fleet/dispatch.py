@@ -5,7 +5,8 @@ Nothing is given out while the fleet is held. A pallet's claim grows with its wa
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from heapq import heappop, heappush
 
 from beforehand.fleet.board import Board
@@ -13,7 +14,7 @@ from beforehand.fleet.fitness import Offer, Whereabouts, fit, robots_at_rest
 from beforehand.fleet.matching import best_matching
 from beforehand.fleet.rules import can_drop, can_pick, reserve
 from beforehand.fleet.streams import KINDS, Candidate, StreamView
-from beforehand.model.fleet import Stream, Task, Worksite
+from beforehand.model.fleet import Stream, Task, Worksite, changed
 
 FRUITLESS = 200
 """How many pieces of work without a fitting robot are looked at in one tick."""
@@ -32,20 +33,21 @@ def arbitration(board: Board) -> Board:
     """The order in which work is given out. It is drawn piece by piece, since each piece given out changes the rest."""
     if board.free and not _asked_before(board):
         board.work = Queue(board)
+        board.asked = True
     return board
 
 
 def _asked_before(board: Board) -> bool:
     """Whether the streams had nothing the last time and nothing they look at is different now."""
-    changed = board.sites_now or board.streams_now or any(task.robot_id is None for task in board.tasks_now.values())
-    return board.state.no_work and not changed
+    news = board.sites_now or board.streams_now or any(task.robot_id is None for task in board.tasks_now.values())
+    return board.state.no_work and not news
 
 
 def may_rest(board: Board) -> bool:
     """Whether the streams need not be asked again before something changes; some of what they say changes with time."""
-    if board.work is None or board.offered or board.settings.arbitration == "quota":
+    if not board.asked or board.offered or board.settings.arbitration == "quota":
         return False
-    return not any(site.failures for site in board.state.worksites.values())
+    return not board.state.failing
 
 
 def assignment(board: Board) -> Board:
@@ -55,6 +57,8 @@ def assignment(board: Board) -> Board:
         _assign_best(board, board.work)
     else:
         _assign_in_order(board, board.work)
+    board.work.close()
+    board.work = None
     return board
 
 
@@ -89,14 +93,17 @@ class Queue:
         self._count = 0
         self._heap: list[tuple[tuple[float, ...], int, Offer, Head | None]] = []
         self._to_draw: list[Head] = []
-        for task in board.open_tasks():
+        self._changed = _streams_with_news(board)
+        for task in board.pending_tasks():
             if task.status == "created" and task.robot_id is None:
                 self._push(_offer_of(task), None)
         for position, stream_id in enumerate(board.state.streams):
             stream = board.stream(stream_id)
-            if stream.enabled and (only is None or stream_id in only):
-                rest = KINDS[stream.kind].evaluate(self.view(stream_id))
-                self._to_draw.append(Head(stream, position, rest))
+            if not stream.enabled or (only is not None and stream_id not in only):
+                continue
+            if self._remembers(stream_id) and board.state.firsts[stream_id] is None:
+                continue
+            self._to_draw.append(Head(stream, position, self._candidates(stream_id)))
 
     def __iter__(self) -> Iterator[Offer]:
         while True:
@@ -113,6 +120,11 @@ class Queue:
                 if self._fresh(source, offer):
                     yield offer
                 self._to_draw.append(source)
+
+    def close(self) -> None:
+        """Lets go of all that was drawn, which points back here: else it would lie about until the next collection."""
+        self._heap.clear()
+        self._to_draw.clear()
 
     def serve(self, offer: Offer) -> None:
         """Counts what a stream got in this tick, so that the others have their turn."""
@@ -139,6 +151,27 @@ class Queue:
         if candidate is not None:
             head.drawn_at = self.given
             self._push(_offer(self.board, candidate), head)
+
+    def _remembers(self, stream_id: str) -> bool:
+        """Whether the stream would answer as it did when it was last asked."""
+        return self.only is None and stream_id in self.board.state.firsts and stream_id not in self._changed
+
+    def _candidates(self, stream_id: str) -> Iterator[Candidate]:
+        """What the stream offers, best first; the first of it from memory where that is still true."""
+        handler = KINDS[self.board.state.streams[stream_id].kind]
+        if self._remembers(stream_id):
+            first = self.board.state.firsts[stream_id]
+            if first is not None:
+                yield first
+                yield from (one for one in handler.evaluate(self.view(stream_id)) if one != first)
+            return
+        rest = handler.evaluate(self.view(stream_id))
+        first = next(rest, None)
+        if self.only is None:
+            self.board.firsts[stream_id] = first
+        if first is not None:
+            yield first
+            yield from rest
 
     def _push(self, offer: Offer, head: Head | None) -> None:
         self._count += 1
@@ -178,7 +211,7 @@ class Queue:
             self.board.stream(stream_id),
             self.board.state.params[stream_id],
             self.site,
-            lambda site_id: self.can_pick(site_id, stream_id),
+            partial(self.can_pick, stream_id=stream_id),
             self.can_drop,
         )
 
@@ -189,7 +222,7 @@ class Queue:
         """From here on both places look reserved, without being so."""
         for site_id in (offer.source_id, offer.target_id):
             site = self.board.site(site_id)
-            self.tentative[site_id] = replace(site, occupancy="reserved", occupancy_before=site.occupancy)
+            self.tentative[site_id] = changed(site, occupancy="reserved", occupancy_before=site.occupancy)
 
     def can_pick(self, site_id: str, stream_id: str | None) -> bool:
         if site_id in self.tentative or not can_pick(self.board, site_id):
@@ -198,6 +231,13 @@ class Queue:
 
     def can_drop(self, site_id: str) -> bool:
         return site_id not in self.tentative and can_drop(self.board, site_id)
+
+
+def _streams_with_news(board: Board) -> set[str]:
+    """Streams that may offer something else than before: this tick has changed, or time may, what they look at."""
+    users = board.state.users
+    sites = (*board.sites_now, *board.state.failing)
+    return {stream_id for site_id in sites for stream_id in users.get(site_id, ())}.union(board.streams_now)
 
 
 def over_quota(board: Board, stream: Stream, tentative: int = 0) -> bool:
@@ -268,7 +308,8 @@ def _assign_best(board: Board, queue: Queue) -> None:
     """All robots at once, so that together they drive as little as possible without a pallet."""
     free = list(board.free)
     strict = board.settings.arbitration == "roundRobin"
-    limit = min(len(free) if strict else 20 + 4 * len(free), 4 * MOST_A_TICK)
+    many = len(free) > MOST_A_TICK
+    limit = min(len(free) if strict else 20 + 4 * len(free), (2 if many else 4) * MOST_A_TICK)
     offers: list[Offer] = []
     for offer in queue:
         offers.append(offer)
@@ -300,6 +341,7 @@ def _assign_chosen(board: Board, chosen: dict[tuple[str | None, str], str]) -> N
             assign(board, offer, str(robot_id))
             queue.serve(offer)
             board.free.remove(str(robot_id))
+    queue.close()
 
 
 def assign(board: Board, offer: Offer, robot_id: str) -> Task:

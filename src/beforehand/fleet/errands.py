@@ -4,12 +4,11 @@ Park places and chargers are reserved by the robot that drives there or stands t
 """
 
 import math
-from dataclasses import replace
 
 from beforehand.fleet.board import Board
 from beforehand.fleet.commands import clear_errand
 from beforehand.fleet.rules import RUNNING, drop_errand, is_there, reserve
-from beforehand.model.fleet import Errand, Robot
+from beforehand.model.fleet import Errand, Robot, changed
 from beforehand.model.robot import GoTarget
 
 FULL = 0.99
@@ -32,7 +31,7 @@ def charging(board: Board) -> Board:
     _grant_wishes(board)
     if board.hold.person or not board.state.has_chargers:
         return board
-    for robot_id in board.state.robots:
+    for robot_id in board.untasked_robots():
         robot = board.robot(robot_id)
         if robot.task_id is not None or robot.status != "online" or not board.seen(robot_id).heard:
             continue
@@ -138,7 +137,7 @@ def _start(board: Board, robot: Robot, errand: Errand) -> None:
     there = is_there(board, robot.robot_id, errand.node_id)
     resting = "charging" if errand.kind == "charge" else "idle"
     phase = resting if there or errand.kind == "charge" else "parking"
-    errand = replace(errand, key=key, state="there" if there else "sent", sent_ts_ms=board.now)
+    errand = changed(errand, key=key, state="there" if there else "sent", sent_ts_ms=board.now)
     board.change_robot(robot, errand=errand, errands=number, errand_rest_ts_ms=0, phase=phase, error=None)
     if not there:
         board.commands.append(GoTarget(key, robot.robot_id, {"id": errand.node_id}))
@@ -148,7 +147,7 @@ def _grant_wishes(board: Board) -> None:
     """Errands a person asked for begin as soon as the robot has let go of what it did before."""
     if board.hold.person:
         return
-    for robot_id in board.state.robots:
+    for robot_id in board.untasked_robots():
         robot = board.robot(robot_id)
         if robot.wish is None or robot.task_id is not None or robot.held or robot.status == "offline":
             continue

@@ -19,7 +19,7 @@ from beforehand.model.robot import CancelTarget
 
 def errors(board: Board) -> Board:
     _watch_robots(board)
-    for task in list(board.open_tasks()):
+    for task in [task for task in board.open_tasks() if not _is_calm(board, task)]:
         _watch_task(board, task)
     for fault in board.faults:
         _meet(board, fault)
@@ -32,7 +32,8 @@ def errors(board: Board) -> Board:
 def _watch_robots(board: Board) -> None:
     silent_since = board.now - round(board.settings.offline_after_s * 1000)
     start_by = board.now - round(board.settings.start_timeout_s * 1000)
-    for robot_id in board.state.robots:
+    on_errands, heard_now = board.state.on_errands, board.seen_now
+    for robot_id in [name for name in board.state.robots if name not in heard_now or name in on_errands]:
         robot = board.robot(robot_id)
         if board.seen(robot_id).at_ms < silent_since:
             if robot.status != "offline":
@@ -47,6 +48,18 @@ def _went_offline(board: Board, robot: Robot) -> None:
         return
     says = f"{robot.robot_id} has not been heard of for more than {board.settings.offline_after_s:g} s."
     board.faults.append(Fault(robot.task_id, "robot.offline", says, "transient"))
+
+
+def _is_calm(board: Board, task: Task) -> bool:
+    """Most tasks are under way and in time, with nothing to watch; this is asked of all of them in every tick."""
+    return (
+        task.status == "active"
+        and task.remaining_ms is None
+        and task.command_state != "canceling"
+        and (task.deadline_ts_ms is None or task.deadline_ts_ms >= board.now)
+        and (task.lease_ts_ms is None or task.lease_ts_ms >= board.now)
+        and board.robot(str(task.robot_id)).status != "blocked"
+    )
 
 
 def _watch_task(board: Board, task: Task) -> None:

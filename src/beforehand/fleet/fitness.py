@@ -38,7 +38,7 @@ class Offer:
 
 def robots_at_rest(board: Board) -> list[str]:
     """The robots that may take work now, in the order of their ids."""
-    return sorted(robot_id for robot_id in board.state.robots if _ready(board, robot_id))
+    return sorted(robot_id for robot_id in board.untasked_robots() if _ready(board, robot_id))
 
 
 def _ready(board: Board, robot_id: str) -> bool:
@@ -103,9 +103,11 @@ def fit(board: Board, robot_id: str, offer: Offer) -> float | None:
     source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
     node, already = whereabouts(board, robot_id)
     empty = float(routes.to(source)[node]) + already
-    loaded = routes.between(source, target)
-    if math.isinf(empty) or math.isinf(loaded):
+    if math.isinf(empty) or not routes.joined(source, target):
         return None
+    if not board.state.has_chargers:
+        return empty
+    loaded = routes.between(source, target)
     battery = board.seen(robot_id).report.battery
     if battery is not None and battery < energy(board, robot_id, empty + loaded, target):
         board.short_of_charge.add(robot_id)

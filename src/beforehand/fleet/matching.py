@@ -1,10 +1,9 @@
 """The assignment that costs least in all: who takes which pallet so that the empty driving together is shortest.
 
 Distance is in metres. Priority and waiting count as metres too, at fixed rates, and what has waited past `maxWaitS`
-outweighs everything. scipy solves it; it is imported when first needed.
+outweighs everything. scipy solves it.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,9 +43,11 @@ def _costs(
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """What this piece of work costs with each robot."""
     source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
-    loaded = board.state.routes.between(source, target)
-    costs = np.where(np.isfinite(metres + loaded), metres - _worth(board, offer), IMPOSSIBLE_M)
-    if board.state.has_chargers and math.isfinite(loaded):
+    if not board.state.routes.joined(source, target):
+        return np.full(len(metres), IMPOSSIBLE_M)
+    costs = np.where(np.isfinite(metres), metres - _worth(board, offer), IMPOSSIBLE_M)
+    if board.state.has_chargers:
+        loaded = board.state.routes.between(source, target)
         short = where.short(board, metres + loaded, target)
         costs = np.where(short, IMPOSSIBLE_M, costs)
         board.short_of_charge.update(where.robots[number] for number in np.flatnonzero(short))

@@ -5,8 +5,6 @@ one of the robot's completion statuses, one step for one change. A 4 or 6 that w
 the robot says which command it speaks of, that decides. After a cancel a 6 is a cancel and nothing else.
 """
 
-from dataclasses import replace
-
 from beforehand.fleet.board import Board, Fault
 from beforehand.fleet.cancel import let_go
 from beforehand.fleet.rules import (
@@ -20,7 +18,7 @@ from beforehand.fleet.rules import (
     target_node,
 )
 from beforehand.fleet.timers import start_timers, stop_timers
-from beforehand.model.fleet import Robot, Task
+from beforehand.model.fleet import Robot, Task, changed
 from beforehand.model.robot import Ack, CancelTarget, Telemetry
 
 ERRAND_REST_MS = 30_000
@@ -33,20 +31,21 @@ def progress(board: Board) -> Board:
     for ack in board.acks:
         if not ack.ok and ack.robot_id in board.state.robots:
             _refused(board, ack)
+    robots_now, robots = board.robots_now, board.state.robots
     for report, last in board.reports:
-        robot = board.robot(report.robot_id)
+        robot = robots_now.get(report.robot_id) or robots[report.robot_id]
         if robot.orphan_key is not None:
             _follow_orphan(board, robot, report)
         elif robot.errand is not None and robot.errand.state not in ("due", "there"):
             _follow_errand(board, robot, report)
         elif robot.task_id is not None:
             task = board.task(robot.task_id)
-            if task.command_state in IN_FLIGHT and not _no_news(task, report, last) and not _in_fault(board, task):
+            if task.command_state in IN_FLIGHT and not (_no_news(board, task, report, last) or _in_fault(board, task)):
                 _follow_task(board, task, report, last)
     return board
 
 
-def _no_news(task: Task, report: Telemetry, last: Telemetry) -> bool:
+def _no_news(board: Board, task: Task, report: Telemetry, last: Telemetry) -> bool:
     """Most reports only say that a robot is still on the same edge; there is nothing to follow in those."""
     return (
         report.task_status == 2 == last.task_status
@@ -55,8 +54,20 @@ def _no_news(task: Task, report: Telemetry, last: Telemetry) -> bool:
         and report.task_id == last.task_id
         and report.boot == last.boot
         and task.command_state == "running"
-        and (task.step == "pick" or task.committed)
+        and (task.step == "pick" or task.committed or _far_from_commit(board, task, report))
     )
+
+
+def _far_from_commit(board: Board, task: Task, report: Telemetry) -> bool:
+    """Whether the robot cannot come within the commit distance on the edge it is on."""
+    if report.next_node_id is None or task.phase != "moving_to_drop":
+        return False
+    distance = _commit_distance(board, task)
+    if distance == 0.0:
+        return True
+    routes = board.state.routes
+    following = routes.index.get(report.next_node_id)
+    return following is not None and routes.to(target_node(board, task))[following] > distance
 
 
 def _in_fault(board: Board, task: Task) -> bool:
@@ -103,12 +114,12 @@ def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
                 board.change_robot(robot, phase="held" if robot.held else "idle")
     elif running:
         if errand.state == "sent":
-            board.change_robot(robot, errand=replace(errand, state="running"))
+            board.change_robot(robot, errand=changed(errand, state="running"))
     elif report.task_status == 5 and (errand.state == "running" or report.task_id == errand.key):
         errand_failed(board, robot, report.error or f"{robot.robot_id} could not reach {errand.node_id}.")
     elif report.node_id == errand.node_id and report.next_node_id is None:
         phase = "charging" if errand.kind == "charge" else "idle"
-        board.change_robot(robot, errand=replace(errand, state="there"), phase="held" if robot.held else phase)
+        board.change_robot(robot, errand=changed(errand, state="there"), phase="held" if robot.held else phase)
     elif errand.state == "running" and not foreign:
         # It stopped somewhere else: somebody cancelled it at the robot.
         board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
@@ -220,13 +231,17 @@ def _moving(board: Board, task: Task, report: Telemetry) -> None:
 def _within_commit(board: Board, task: Task, report: Telemetry, node: str) -> bool:
     if report.node_id is None:
         return False
-    params = board.state.params.get(task.stream_id) if task.stream_id else None
-    policy = getattr(params, "drop_policy", None)
-    distance = policy.commit_distance_m if policy is not None else 0.0
+    distance = _commit_distance(board, task)
     if distance == 0.0:
         return report.node_id == node and report.next_node_id is None
     left = board.state.routes.left(report.node_id, report.next_node_id, report.x, report.y, node)
     return bool(left <= distance)
+
+
+def _commit_distance(board: Board, task: Task) -> float:
+    params = board.state.params.get(task.stream_id) if task.stream_id else None
+    policy = getattr(params, "drop_policy", None)
+    return policy.commit_distance_m if policy is not None else 0.0
 
 
 def _complete(board: Board, task: Task, report: Telemetry) -> None:

@@ -30,10 +30,16 @@ class Routes:
             self._join(start, end, length)
             if not edge.one_way:
                 self._join(end, start, length)
+        self._both_ways = all(
+            length == self._into[start].get(end)
+            for end, into in enumerate(self._into)
+            for start, length in into.items()
+        )
         self._out_of: list[dict[int, float]] = [{} for _ in self.places]
         for end, into in enumerate(self._into):
             for start, length in into.items():
                 self._out_of[start][end] = length
+        self._parts = _connected(self._into) if self._both_ways else []
         self._rows: OrderedDict[tuple[int, bool], Sequence[float]] = OrderedDict()
         self._kept_rows = max(16, KEPT_FLOATS // max(1, len(self.places)))
         self._matrices: dict[bool, Any] = {}
@@ -67,7 +73,22 @@ class Routes:
         return row
 
     def between(self, start: str, end: str) -> float:
-        return 0.0 if start == end else float(self.to(end)[self.index[start]])
+        """How far it is from one node to another.
+
+        Where every edge can be driven both ways, the row of the start serves too, and that one is mostly there already,
+        since the robots' way to the start was asked for just before.
+        """
+        if start == end:
+            return 0.0
+        if self._both_ways:
+            return float(self.to(start)[self.index[end]])
+        return float(self.to(end)[self.index[start]])
+
+    def joined(self, start: str, end: str) -> bool:
+        """Whether there is a way at all; without a search where every edge can be driven both ways."""
+        if self._both_ways:
+            return self._parts[self.index[start]] == self._parts[self.index[end]]
+        return not math.isinf(self.between(start, end))
 
     def ahead(self, node_id: str, next_node_id: str | None, x: float, y: float) -> tuple[int, float]:
         """The number of the next node a robot comes to, and how far it is from there: 0 when it stands on one."""
@@ -108,6 +129,19 @@ class Routes:
             self._matrices[backwards] = csr_array((lengths, (nears, fars)), shape=(size, size))
         found: Sequence[float] = dijkstra(self._matrices[backwards], indices=list(starts), min_only=True)
         return found
+
+
+def _connected(joins: Sequence[dict[int, float]]) -> list[int]:
+    """For each node the number of the part of the map that it is in."""
+    parts = [-1] * len(joins)
+    for start in range(len(joins)):
+        todo = [start] if parts[start] < 0 else []
+        while todo:
+            node = todo.pop()
+            if parts[node] < 0:
+                parts[node] = start
+                todo.extend(joins[node])
+    return parts
 
 
 def _search(joins: Sequence[dict[int, float]], starts: Iterable[int]) -> list[float]:

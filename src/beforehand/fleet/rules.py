@@ -8,7 +8,7 @@ from typing import Any
 
 from beforehand.fleet.board import Board
 from beforehand.fleet.state import Hold
-from beforehand.model.fleet import Errand, Phase, Robot, Task
+from beforehand.model.fleet import Errand, Phase, Robot, Task, Worksite
 
 IN_FLIGHT = ("sent", "running", "paused", "canceling")
 RUNNING = (1, 2, 3)
@@ -35,16 +35,15 @@ def release(board: Board, site_id: str | None, holder: str) -> None:
 
 def can_pick(board: Board, site_id: str) -> bool:
     site = board.site(site_id)
-    return site.occupancy == "filled" and usable(board, site_id)
+    return site.occupancy == "filled" and _is_usable(board, site)
 
 
 def can_drop(board: Board, site_id: str) -> bool:
     site = board.site(site_id)
-    return site.occupancy == "empty" and usable(board, site_id)
+    return site.occupancy == "empty" and _is_usable(board, site)
 
 
-def usable(board: Board, site_id: str) -> bool:
-    site = board.site(site_id)
+def _is_usable(board: Board, site: Worksite) -> bool:
     return site.failures == 0 or (site.failures < SUSPECT_AFTER and site.rest_until_ts_ms <= board.now)
 
 

@@ -7,11 +7,11 @@ the last report of each robot: positions and battery are not logged, and a resta
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from beforehand.fleet.routes import Routes
-from beforehand.fleet.streams import KINDS
+from beforehand.fleet.streams import KINDS, Candidate
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
 from beforehand.model.fleet import (
@@ -22,6 +22,7 @@ from beforehand.model.fleet import (
     Task,
     Worksite,
     WorksiteSpec,
+    changed,
     from_wire,
     wire_of,
 )
@@ -43,8 +44,7 @@ class Hold:
         return self.person or bool(self.tasks)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """The last report of a robot and when it came in; `heard` is false until there was one."""
 
     report: Telemetry
@@ -61,6 +61,8 @@ class FleetState:
     params: dict[str, Any]
     places: dict[str, tuple[str, ...]]
     """Worksite ids by worksite type."""
+    users: Mapping[str, tuple[str, ...]]
+    """For each worksite of a stream the streams that have it in one of their groups."""
     sharing: frozenset[str]
     """Streams that have a worksite in common with another one."""
     worksites: dict[str, Worksite]
@@ -77,16 +79,44 @@ class FleetState:
     failed: int = 0
     canceled: int = 0
     seen: dict[str, Seen] = field(default_factory=dict)
+    # What follows from the above, kept so that a tick looks only at what it has to.
+    untasked: set[str] = field(default_factory=set)
+    """Robots without a task."""
+    on_errands: set[str] = field(default_factory=set)
+    """Robots with an errand."""
+    failing: set[str] = field(default_factory=set)
+    """Worksites where the last step failed."""
+    firsts: dict[str, Candidate | None] = field(default_factory=dict)
+    """What a stream offered first when it was last asked, if nothing it looks at has changed since."""
     no_work: bool = False
     """The streams were asked and had nothing, and nothing they look at has changed since: no need to ask again."""
+    pending: set[str] = field(default_factory=set)
+    """Open tasks that wait for a robot or have an order to send."""
+    robot_places: dict[str, int] = field(init=False)
+    """The robots' order in the scene."""
+    has_chargers: bool = field(init=False)
 
-    @property
-    def has_chargers(self) -> bool:
-        return "charger" in self.places
+    def __post_init__(self) -> None:
+        self.has_chargers = "charger" in self.places
+        self.robot_places = {name: number for number, name in enumerate(self.robots)}
+        self.index()
+
+    def index(self) -> None:
+        """Works out anew what is kept beside the records."""
+        self.untasked = {name for name, robot in self.robots.items() if robot.task_id is None}
+        self.on_errands = {name for name, robot in self.robots.items() if robot.errand is not None}
+        self.pending = {name for name in self.open_tasks if _pends(self.tasks[name])}
+        self.failing = {name for name, site in self.worksites.items() if site.failures}
+        self.firsts = {}
+        self.no_work = False
 
     @property
     def owner(self) -> str:
         return f"fleet:{self.scene.name}"
+
+
+def _pends(task: Task) -> bool:
+    return task.robot_id is None or task.command_state == "due"
 
 
 def initial(scene: FleetScene) -> FleetState:
@@ -94,6 +124,9 @@ def initial(scene: FleetScene) -> FleetState:
     params = {}
     for stream in scene.streams:
         params[stream.stream_id] = KINDS[stream.kind].params.model_validate(dict(stream.params))
+    users = _users(scene, params)
+    if scene.settings.dispatch == "optimal":
+        import scipy.optimize  # noqa: F401  Importing it takes a while: better now than in the first tick.
     return FleetState(
         scene=scene,
         routes=Routes(scene),
@@ -101,7 +134,8 @@ def initial(scene: FleetScene) -> FleetState:
         robot_specs={robot.robot_id: robot for robot in scene.robots},
         params=params,
         places=_places(scene),
-        sharing=_sharing(scene, params),
+        users=users,
+        sharing=frozenset(name for names in users.values() if len(names) > 1 for name in names),
         worksites={site.worksite_id: _worksite(site) for site in scene.worksites},
         robots={robot.robot_id: _robot(robot) for robot in scene.robots},
         streams={
@@ -127,13 +161,13 @@ def _places(scene: FleetScene) -> dict[str, tuple[str, ...]]:
     return kinds
 
 
-def _sharing(scene: FleetScene, params: Mapping[str, Any]) -> frozenset[str]:
-    users: dict[str, set[str]] = {}
+def _users(scene: FleetScene, params: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    users: dict[str, dict[str, None]] = {}
     for stream in scene.streams:
         for group in KINDS[stream.kind].groups(params[stream.stream_id]).values():
             for site in group:
-                users.setdefault(site, set()).add(stream.stream_id)
-    return frozenset(stream for streams in users.values() if len(streams) > 1 for stream in streams)
+                users.setdefault(site, {})[stream.stream_id] = None
+    return {site: tuple(names) for site, names in users.items()}
 
 
 def _worksite(site: WorksiteSpec) -> Worksite:
@@ -177,8 +211,10 @@ def _task_created(state: FleetState, event: Event) -> None:
     task = from_wire(Task, event.data)
     state.tasks[task.task_id] = task
     state.open_tasks[task.task_id] = None
+    state.pending.add(task.task_id)
     state.tasks_made += 1
     if task.stream_id is not None:
+        state.firsts.pop(task.stream_id, None)
         state.streams[task.stream_id] = after_created(
             state.streams[task.stream_id], task, event.ts, state.scene.settings.quota_window_s
         )
@@ -187,7 +223,7 @@ def _task_created(state: FleetState, event: Event) -> None:
 def after_created(stream: Stream, task: Task, ts: int, window_s: float) -> Stream:
     """The stream's cursor and counts once it has started this task."""
     anew = ts - stream.window_start_ts_ms >= window_s * 1000 or stream.tasks_created == 0
-    return replace(
+    return changed(
         stream,
         cursor=task.target_id,
         tasks_created=stream.tasks_created + 1,
@@ -201,13 +237,15 @@ def _task_updated(state: FleetState, event: Event) -> None:
     task = from_wire(Task, event.data)
     before = state.tasks.get(task.task_id)
     state.tasks[task.task_id] = task
-    if task.status not in ENDED or (before is not None and before.status in ENDED):
+    over = task.status in ENDED
+    (state.pending.add if _pends(task) and not over else state.pending.discard)(task.task_id)
+    if not over or (before is not None and before.status in ENDED):
         return
     state.open_tasks.pop(task.task_id, None)
     setattr(state, task.status, getattr(state, task.status) + 1)
     if task.status == "completed" and task.stream_id is not None:
         stream = state.streams[task.stream_id]
-        state.streams[task.stream_id] = replace(stream, tasks_completed=stream.tasks_completed + 1)
+        state.streams[task.stream_id] = changed(stream, tasks_completed=stream.tasks_completed + 1)
     _forget_oldest(state)
 
 
@@ -221,12 +259,21 @@ def _forget_oldest(state: FleetState) -> None:
 
 def _worksite_updated(state: FleetState, event: Event) -> None:
     site = from_wire(Worksite, event.data)
+    (state.failing.add if site.failures else state.failing.discard)(site.worksite_id)
+    _put_site(state, site)
+
+
+def _put_site(state: FleetState, site: Worksite) -> None:
     state.worksites[site.worksite_id] = site
+    for stream_id in state.users.get(site.worksite_id, ()):
+        state.firsts.pop(stream_id, None)
 
 
 def _robot_updated(state: FleetState, event: Event) -> None:
     robot = from_wire(Robot, event.data)
     state.robots[robot.robot_id] = robot
+    (state.untasked.add if robot.task_id is None else state.untasked.discard)(robot.robot_id)
+    (state.on_errands.discard if robot.errand is None else state.on_errands.add)(robot.robot_id)
     seen = state.seen.get(robot.robot_id)
     if seen is None or not seen.heard:
         state.seen[robot.robot_id] = _unseen(robot.robot_id, event.data.get("nodeId"), event.data.get("battery"))
@@ -236,15 +283,15 @@ def _pallet_moved(state: FleetState, event: Event) -> None:
     """The one event in which a pallet changes place: worksite and fork together."""
     data = event.data
     site, robot = state.worksites[data["worksiteId"]], state.robots[data["robotId"]]
-    state.worksites[site.worksite_id] = replace(
-        site, occupancy=data["occupancy"], reserved_by=None, occupancy_before=None, since_ts_ms=event.ts
-    )
-    state.robots[robot.robot_id] = replace(robot, load_state=data["loadState"])
+    here = {"occupancy": data["occupancy"], "reserved_by": None, "occupancy_before": None, "since_ts_ms": event.ts}
+    _put_site(state, changed(site, **here))
+    state.robots[robot.robot_id] = changed(robot, load_state=data["loadState"])
 
 
 def _stream_updated(state: FleetState, event: Event) -> None:
     stream = state.streams[event.data["streamId"]]
-    state.streams[stream.stream_id] = replace(stream, enabled=event.data["enabled"])
+    state.firsts.pop(stream.stream_id, None)
+    state.streams[stream.stream_id] = changed(stream, enabled=event.data["enabled"])
 
 
 def _hold_changed(state: FleetState, event: Event) -> None:
@@ -330,6 +377,7 @@ def restore(scene: FleetScene, data: Mapping[str, Any]) -> FleetState:
     state.hold = Hold(data["hold"]["person"], tuple(data["hold"]["tasks"]))
     counts = data["counts"]
     state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled = counts
+    state.index()
     return state
 
 

@@ -47,7 +47,7 @@ class StreamHandler(Protocol):
     params: type[Word]
 
     def groups(self, params: Any) -> Mapping[str, tuple[str, ...]]:
-        """The worksite lists in the parameters, by their wire name."""
+        """The worksite lists in the parameters, by their wire name. The handler looks at no other worksites."""
         ...
 
     def evaluate(self, view: StreamView) -> Iterator[Candidate]:

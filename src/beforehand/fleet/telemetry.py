@@ -4,7 +4,6 @@ A report that is not newer than the last one, by boot and number, is dropped. On
 event: a robot coming back, being blocked, carrying something else than thought, having restarted.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from beforehand.fleet.board import Board, Fault
@@ -14,6 +13,8 @@ from beforehand.fleet.timers import start_timers
 from beforehand.model.fleet import Robot
 from beforehand.model.robot import Ack, Telemetry
 
+_NONE: dict[str, Any] = {}
+
 
 def telemetry(board: Board) -> Board:
     for given in board.inputs:
@@ -21,6 +22,8 @@ def telemetry(board: Board) -> Board:
             _report(board, given)
         elif isinstance(given, Ack):
             board.acks.append(given)
+        else:
+            board.words.append(given)
     for robot_id, seen in board.state.seen.items():
         if seen.at_ms < 0 and robot_id not in board.seen_now:
             board.seen_now[robot_id] = Seen(seen.report, board.now, heard=False)
@@ -29,10 +32,10 @@ def telemetry(board: Board) -> Board:
 
 def _report(board: Board, report: Telemetry) -> None:
     robot_id = report.robot_id
-    if robot_id not in board.state.robots:
+    seen = board.seen_now.get(robot_id) or board.state.seen.get(robot_id)
+    if seen is None:
         board.refuse("robot.unknown", robot_id, f"{robot_id} reports, but the scene has no robot of that name.")
         return
-    seen = board.seen(robot_id)
     last = seen.report
     if seen.heard and (report.boot, report.seq) <= (last.boot, last.seq):
         return
@@ -41,7 +44,7 @@ def _report(board: Board, report: Telemetry) -> None:
         board.placeless.add(robot_id)
     board.seen_now[robot_id] = Seen(report, board.now)
     board.reports.append((report, last))
-    robot = board.robot(robot_id)
+    robot = board.robots_now.get(robot_id) or board.state.robots[robot_id]
     if report.boot != robot.boot:
         robot = _booted(board, robot, report)
     changes = _changes(robot, report)
@@ -54,10 +57,12 @@ def _report(board: Board, report: Telemetry) -> None:
 
 def _at(report: Telemetry, node_id: str | None) -> Telemetry:
     """A robot that does not know where it is, or names a place we do not know, is where it was last seen."""
-    return replace(report, node_id=node_id, next_node_id=None)
+    return report._replace(node_id=node_id, next_node_id=None)
 
 
 def _changes(robot: Robot, report: Telemetry) -> dict[str, Any]:
+    if robot.status == "online" and not report.blocked and report.load_sensor is None and robot.task_id is not None:
+        return _NONE  # As most of them are.
     changes: dict[str, Any] = {}
     status = "blocked" if report.blocked else "online"
     if robot.status != status:

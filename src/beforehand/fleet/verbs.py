@@ -42,7 +42,7 @@ Effect = Callable[[Board, Task, Any], None]
 
 def people(board: Board) -> Board:
     """The phase that carries out what people asked for since the last tick, in the order they asked."""
-    for given in board.inputs:
+    for given in board.words:
         match given:
             case TaskVerb():
                 task_verb(board, given)

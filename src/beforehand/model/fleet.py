@@ -6,9 +6,10 @@ plain frozen records that are replaced, never changed, so that a tick over thous
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
@@ -285,28 +286,42 @@ RecordT = TypeVar("RecordT")
 
 
 @cache
-def _wire_names(kind: Any) -> tuple[tuple[str, str, Any], ...]:
-    fields = dataclasses.fields(kind)
-    return tuple((f.name, to_camel(f.name), f.default) for f in fields)
+def _layout(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], dict[str, int], tuple[str, ...], dict[str, str]]:
+    """How to read all fields of a record at once, the place of each, their wire names, and the way back from those."""
+    names = [one.name for one in dataclasses.fields(kind)]
+    wire_names = tuple(to_camel(name) for name in names)
+    places = {name: number for number, name in enumerate(names)}
+    return attrgetter(*names), places, wire_names, dict(zip(wire_names, names, strict=True))
+
+
+def changed(record: RecordT, **changes: Any) -> RecordT:
+    """As `dataclasses.replace`, but a fraction of its cost: a tick does this for everything that changes."""
+    kind: Any = type(record)
+    read, places, _, _ = _layout(kind)
+    values = [*read(record)]
+    for name, value in changes.items():
+        values[places[name]] = value
+    made: RecordT = kind(*values)
+    return made
 
 
 def wire_of(record: Any) -> dict[str, Any]:
     """A run-time record as JSON-ready data with the spec's names, absent values left out."""
-    shown: dict[str, Any] = {}
-    for name, wire_name, _ in _wire_names(type(record)):
-        value = getattr(record, name)
-        if value is not None:
-            shown[wire_name] = wire_of(value) if isinstance(value, Errand) else value
+    kind: Any = type(record)
+    read, _, wire_names, _ = _layout(kind)
+    shown = {name: value for name, value in zip(wire_names, read(record), strict=True) if value is not None}
+    if "errand" in shown:
+        shown["errand"] = wire_of(shown["errand"])
     return shown
 
 
 def from_wire(kind: type[RecordT], data: Mapping[str, Any]) -> RecordT:
     """The record that `wire_of` wrote; names it does not know are passed over, so that later logs still read."""
-    values: dict[str, Any] = {}
-    for name, wire_name, default in _wire_names(kind):
-        if wire_name in data:
-            value = data[wire_name]
-            values[name] = from_wire(Errand, value) if name == "errand" and value is not None else value
-        elif default is dataclasses.MISSING and name == "stream_id":
-            values[name] = None
+    hashable: Any = kind
+    names = _layout(hashable)[3]
+    values = {names[name]: value for name, value in data.items() if name in names}
+    if values.get("errand") is not None:
+        values["errand"] = from_wire(Errand, values["errand"])
+    if kind is Task:
+        values.setdefault("stream_id", None)
     return kind(**values)

@@ -70,7 +70,7 @@ def play(sim: SimFleet, script: list[Any], now_ms: int = 0, first: int = 0) -> t
 
 
 def text(heard: list[Telemetry | Ack]) -> str:
-    return "\n".join(json.dumps(asdict(item)) for item in heard)
+    return "\n".join(json.dumps(item._asdict() if isinstance(item, Telemetry) else asdict(item)) for item in heard)
 
 
 @settings(max_examples=150, deadline=None)

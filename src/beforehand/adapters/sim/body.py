@@ -7,7 +7,7 @@ the body is at any moment follows from when the thing began, so nothing needs sm
 
 import copy
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from math import pi, tau
 from typing import Any, Literal
 
@@ -121,9 +121,10 @@ class Body:
         return self.leg is not None or self.doing != ""
 
     def elapsed(self, now_ms: int) -> int:
-        if self.halts or not self.busy:
+        if self.halts or (self.leg is None and self.doing == ""):
             return self.elapsed_ms
-        return min(self.duration_ms, self.elapsed_ms + now_ms - self.since_ms)
+        elapsed = self.elapsed_ms + now_ms - self.since_ms
+        return elapsed if elapsed < self.duration_ms else self.duration_ms
 
     def begin(self, duration_ms: int, now_ms: int) -> None:
         self.duration_ms, self.elapsed_ms, self.since_ms = duration_ms, 0, now_ms
@@ -164,10 +165,6 @@ class Body:
             return 3
         return self.order.status
 
-    @property
-    def moving(self) -> bool:
-        return self.leg is not None and not self.halts
-
     def has(self, condition: str) -> bool:
         return bool(self.conditions.get(condition))
 
@@ -187,7 +184,8 @@ class Body:
     def share_driven(self, now_ms: int) -> float:
         if self.leg is None:
             return 0.0
-        return max(0, self.elapsed(now_ms) - self.leg.turn_ms) / self.leg.drive_ms
+        driven_ms = self.elapsed(now_ms) - self.leg.turn_ms
+        return driven_ms / self.leg.drive_ms if driven_ms > 0 else 0.0
 
     def heading_at(self, now_ms: int) -> float:
         leg = self.leg
@@ -225,7 +223,7 @@ class Body:
         if self.order is not None:
             values["order"] = {name: getattr(self.order, name) for name in _ORDER} | {"route": self.order.route.copy()}
         if self.held_back is not None:
-            values["held_back"] = asdict(self.held_back)
+            values["held_back"] = self.held_back._asdict()
         return values
 
     @classmethod

@@ -26,6 +26,10 @@ _FLAT = 0.00005
 """Less than this is reported as no charge at all."""
 
 
+def _wire(item: Telemetry | Ack) -> dict[str, Any]:
+    return item._asdict() if isinstance(item, Telemetry) else asdict(item)
+
+
 class SimFleet:
     """The robots of one scene.
 
@@ -151,7 +155,7 @@ class SimFleet:
             "queue": [list(item) for item in sorted(self._queue)],
             "robots": {robot_id: body.wire() for robot_id, body in self._bodies.items()},
             "pallets": self._pallets.snapshot(),
-            "out": [{"is": type(item).__name__, **asdict(item)} for item in self._out],
+            "out": [{"is": type(item).__name__, **_wire(item)} for item in self._out],
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
@@ -232,8 +236,9 @@ class SimFleet:
     def _period(self, at_ms: int) -> None:
         """The regular reports: of those on their way each time, of the others at the heartbeat."""
         self._put(at_ms + (_QUIET_STEP_MS if self._quiet else self.settings.period_ms), "", "period", None)
+        standing_ms = at_ms - self._heartbeat_ms
         for body in self._bodies.values():
-            if body.moving or at_ms - body.reported_ms >= self._heartbeat_ms:
+            if (body.leg is not None and not body.halts) or body.reported_ms <= standing_ms:
                 report = self._report(body, at_ms)
                 if self._yard.costs is not None and (report is None or not report.battery):
                     self._watch_battery(body, at_ms)

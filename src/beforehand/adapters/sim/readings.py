@@ -14,9 +14,14 @@ class Position(NamedTuple):
 
 
 def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
-    share = body.share_driven(at_ms)
-    x, y, heading = position(yard, body, at_ms, share)
     order, leg = body.order, body.leg
+    share = 0.0
+    if leg is None:
+        x, y = yard.roads.at[body.node]
+        heading = round(body.heading, 3)
+    else:
+        share = body.share_driven(at_ms)
+        x, y, heading = position(yard, body, at_ms, share)
     return Telemetry(
         body.robot_id,
         at_ms,
