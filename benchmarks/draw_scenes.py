@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 SCENES = Path(__file__).parent.parent / "scenes"
+SETTINGS = {"dispatch": "optimal", "chargeStartThreshold": 0.25, "chargeStopThreshold": 0.8, "chargePerS": 0.002}
 
 
 @dataclass
@@ -148,7 +149,7 @@ def cross_dock() -> Drawing:
     draw.park_robots(10)
     draw.stream("full_out", "Full pallets out", "IN", "OUT", priority=1)
     draw.stream("empties_back", "Empties back", "OUT", "IN")
-    draw.settings = {"dispatch": "optimal", "chargeStartThreshold": 0.25, "chargeStopThreshold": 0.8, "chargePerS": 0.002}
+    draw.settings = SETTINGS
     return draw
 
 
@@ -187,7 +188,7 @@ def hall() -> Drawing:
     draw.stream("putaway", "Docks to racks", "IN", "RACK")
     draw.stream("retrieval", "Racks to docks", "RACK", "OUT")
     draw.stream("returns", "Back round", "OUT", "IN")
-    draw.settings = {"dispatch": "optimal", "chargeStartThreshold": 0.25, "chargeStopThreshold": 0.8, "chargePerS": 0.002}
+    draw.settings = SETTINGS
     return draw
 
 
