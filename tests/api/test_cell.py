@@ -212,3 +212,38 @@ async def test_the_state_of_a_scene_has_its_decisions_only(cell_server: Any) -> 
         assert [decision["about"]["planId"] for decision in state["decisions"]] == [mine["id"]]
         assert [cell["scene"] for cell in state["cells"]] == ["weld_star"]
         assert len((await server.call("GET", "/state"))["decisions"]) == 2
+
+
+async def test_no_cell_step_gets_past_the_verifier(cell_server: Any) -> None:
+    async with cell_server() as server:
+        leap = {"id": "leap", "tool": "cell.move", "args": {"scene": "weld_star", "target": "Pos_1"}}
+        told = await server.refused("POST", "/plans", {"plan": {"steps": [leap]}}, status=422)
+        assert "no allowed move leads from Home to Pos_1" in told["problems"][0]["says"]
+        lost = {"id": "lost", "tool": "cell.move", "args": {"target": "Safe_Pos_1"}}
+        told = await server.refused("POST", "/plans", {"plan": {"steps": [lost]}}, status=422)
+        assert told["problems"][0]["nearest"] == ["weld_star"]
+        plain = await server.plan(server.step("wait"))
+        edits = {"edits": [{"op": "add", "step": leap}]}
+        await server.refused("PATCH", f"/plans/{plain['id']}", edits, status=422, If_Match="1")
+        stray = {**leap, "args": {"scene": "nowhere", "target": "Pos_1"}}
+        await server.refused(
+            "PATCH", f"/plans/{plain['id']}", {"edits": [{"op": "add", "step": stray}]}, status=422, If_Match="1"
+        )
+
+
+async def test_a_cell_s_steps_inside_a_bigger_plan(cell_server: Any) -> None:
+    async with cell_server() as server:
+        go = {"id": "go", "tool": "cell.move", "args": {"scene": "weld_star", "target": "Safe_Pos_1"}}
+        back = {"id": "back", "tool": "cell.move", "args": {"target": "Home"}, "dependsOn": ["rest"]}
+        plan = await server.plan(go, server.step("rest", dependsOn=["go"]), back)
+        assert plan["scene"] == "weld_star"
+        assert (await run_to_the_end(server, plan))["status"] == "completed"
+        seen = await server.call("POST", f"/plans/{plan['id']}/preview")
+        assert seen["problems"] == []
+
+
+async def test_a_scene_keeps_its_kind(cell_server: Any) -> None:
+    async with cell_server() as server:
+        other = {"kind": "fleet", "name": "weld_star", "nodes": [{"id": "A", "x": 0, "y": 0}]}
+        told = await server.refused("PUT", "/scenes/weld_star", other, status=409)
+        assert "another name" in told["hint"]

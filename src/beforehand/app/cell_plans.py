@@ -117,6 +117,24 @@ def atomic_steps(document: Any) -> list[Any] | None:
     return steps
 
 
+def scene_in(document: Any) -> str | None:
+    """The scene a plan's document is for: the one it names, else the only one its steps of cells and fleets name."""
+    if not isinstance(document, Mapping):
+        return None
+    if document.get("scene") is not None or not isinstance(document.get("steps"), list):
+        return document["scene"] if isinstance(document.get("scene"), str) else None
+    named = {_scene_of(step) for step in document["steps"]} - {None}
+    return named.pop() if len(named) == 1 else None
+
+
+def _scene_of(step: Any) -> str | None:
+    if not isinstance(step, Mapping) or not str(step.get("tool")).startswith(("cell.", "fleet.")):
+        return None
+    args = step.get("args")
+    scene = args.get("scene") if isinstance(args, Mapping) else None
+    return scene if isinstance(scene, str) and not scene.startswith("$") else None
+
+
 def readable(steps: list[Any]) -> bool:
     """Whether every step of a list can be read, right or wrong."""
     try:

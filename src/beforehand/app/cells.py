@@ -211,10 +211,31 @@ class CellCraft:
         return plan
 
     async def problems(self, plan: Plan) -> list[Problem]:
+        """Verify the cell's steps; in a plan for something else, each cell's from where its robot stands now."""
         if not _has_cell_steps(plan):
             return []
-        scene = await self.scene(str(plan.scene))
-        return list(verify(scene, _documents(plan), _world(plan)).problems)
+        if plan.world is not None and await self._is_cell(plan.scene):
+            scene = await self.scene(str(plan.scene))
+            return list(verify(scene, _documents(plan), _world(plan)).problems)
+        found: list[Problem] = []
+        for name in dict.fromkeys(step.args.get("scene") for step in plan.steps if step.tool in CELL_TOOLS):
+            if not await self._is_cell(name):
+                found.append(await self._no_cell(name))
+                continue
+            steps = [_aside(step, str(name)) for step in _documents(plan)]
+            found += verify(await self.scene(str(name)), steps, await self.state_of(str(name))).problems
+        return found
+
+    async def _is_cell(self, name: Any) -> bool:
+        row = await self.house.store.row("scene", name) if isinstance(name, str) else None
+        return row is not None and row["kind"] == self.kind
+
+    async def _no_cell(self, name: Any) -> Problem:
+        cells = [row["name"] for row in await self.house.store.rows("scene") if row["kind"] == self.kind]
+        nearest = nearest_names(str(name), cells)
+        given = "The cell's steps do not say their scene" if name is None else f"There is no cell {name!r}"
+        says = f"{given}; known: {name_list(nearest)}."
+        return Problem(code="cell.unknown_scene", about=str(name), says=says, nearest=nearest, fixable_by="user")
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
         """An offer for an edited plan that the cell does not allow: the gaps planned anew; None when it cannot be."""
@@ -293,6 +314,13 @@ def _has_cell_steps(plan: Plan) -> bool:
 def _documents(plan: Plan) -> list[dict[str, Any]]:
     """Every step: those of other tools may stand between two of the cell's and keep them in order."""
     return [step_wire(step) for step in plan.steps]
+
+
+def _aside(step: dict[str, Any], name: str) -> dict[str, Any]:
+    """A step of another cell keeps its place in the order and is not judged in this one."""
+    if step["tool"] in CELL_TOOLS and step["args"].get("scene") != name:
+        return {**step, "tool": "another.cell"}
+    return step
 
 
 def _world(plan: Plan) -> CellState:

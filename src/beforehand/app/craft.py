@@ -55,7 +55,7 @@ class Craft(Protocol):
         """A plan somebody wrote for a scene of this kind, bound to the state of the world it starts from."""
 
     async def problems(self, plan: Plan) -> list[Problem]:
-        """Why this plan would not work out in its scene, whatever the engine thinks of it."""
+        """Why the steps of this craft would not work out in the scenes they name, whatever the engine thinks."""
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
         """An offer to mend edited steps the scene does not allow, and what it says; None when there is none."""

@@ -28,7 +28,16 @@ def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
     )
 
 
+def no_fleet(name: object, fleets: list[str]) -> Problem:
+    """Steps of a fleet that name no scene, or one that is none."""
+    nearest = nearest_names(str(name), fleets)
+    given = "The fleet's steps do not say their scene" if name is None else f"There is no fleet {name!r}"
+    says = f"{given}; known: {name_list(nearest)}."
+    return Problem(code="fleet.unknown_scene", about=str(name), says=says, nearest=nearest, fixable_by="user")
+
+
 def unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
+    """Names in the steps of this fleet that the scene does not have."""
     known = {
         "from": [site.worksite_id for site in scene.worksites],
         "to": [site.worksite_id for site in scene.worksites],
@@ -36,7 +45,8 @@ def unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
     }
     problems = []
     for place, step in enumerate(plan.steps):
-        for name, names in known.items() if step.tool.startswith("fleet.") else ():
+        ours = step.tool.startswith("fleet.") and step.args.get("scene", plan.scene) == scene.name
+        for name, names in known.items() if ours else ():
             value = step.args.get(name)
             if isinstance(value, str) and not value.startswith("$") and value not in names:
                 nearest = nearest_names(value, names)

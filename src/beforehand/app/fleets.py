@@ -13,7 +13,7 @@ from beforehand.app.craft import PlanRequest
 from beforehand.app.fleet_driver import FleetDriver, Ready
 from beforehand.app.fleet_log import rebuilt
 from beforehand.app.fleet_looking import ASKED, refuse_inactive, scene_of, why_all, why_one
-from beforehand.app.fleet_plans import make_transport_plan, unknown_names
+from beforehand.app.fleet_plans import make_transport_plan, no_fleet, unknown_names
 from beforehand.app.fleet_robots import simulated
 from beforehand.app.house import House
 from beforehand.fleet.inputs import (
@@ -254,7 +254,16 @@ class FleetCraft:
 
     async def problems(self, plan: Plan) -> list[Problem]:
         """Names the scene does not have."""
-        return unknown_names(await self.scene(str(plan.scene)), plan)
+        found: list[Problem] = []
+        steps = [step for step in plan.steps if step.tool.startswith("fleet.")]
+        for name in dict.fromkeys(step.args.get("scene", plan.scene) for step in steps):
+            row = await self.house.store.row("scene", name) if isinstance(name, str) else None
+            if row is None or row["kind"] != self.kind:
+                fleets = [one["name"] for one in await self.house.store.rows("scene") if one["kind"] == self.kind]
+                found.append(no_fleet(name, fleets))
+            else:
+                found += unknown_names(await self.scene(str(name)), plan)
+        return found
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
         return None

@@ -196,9 +196,9 @@ async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Pl
     """The edited plan; for a scene's plan that its craft then refuses, an offer to repair it, or the repair itself."""
     try:
         plan = edited(latest, edits, house.catalog, created_at=iso(house.now()))
-        if plan.scene is None or not (problems := await (await craft_of(house, plan.scene)).problems(plan)):
+        if not (problems := await _scene_problems(house, plan)):
             return plan
-        refused = invalid_plan(problems)
+        raise invalid_plan(problems)
     except BadInputError as error:
         if latest.scene is None or error.code == "edit.shape":
             raise
@@ -320,16 +320,19 @@ async def problems_of(house: House, plan: Plan) -> list[Problem]:
     """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
     paths = [f"steps[{place}]" for place in range(len(plan.steps))]
     found = find_problems(PlanReading(plan, paths=paths), house.catalog)
-    if plan.scene is not None:
-        found += await (await craft_of(house, plan.scene)).problems(plan)
-    return found
+    return found + await _scene_problems(house, plan)
 
 
 async def _refuse_scene_problems(house: House, plan: Plan) -> None:
+    if problems := await _scene_problems(house, plan):
+        raise invalid_plan(problems)
+
+
+async def _scene_problems(house: House, plan: Plan) -> list[Problem]:
+    """Every craft judges the steps of its own tools, whichever scene they name."""
     if plan.scene is not None:
-        craft = await craft_of(house, plan.scene)
-        if problems := await craft.problems(plan):
-            raise invalid_plan(problems)
+        await craft_of(house, plan.scene)
+    return [problem for craft in house.crafts.values() for problem in await craft.problems(plan)]
 
 
 async def craft_of(house: House, scene: str) -> Craft:

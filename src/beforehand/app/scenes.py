@@ -9,7 +9,7 @@ import structlog
 
 from beforehand.app.documents import read_file
 from beforehand.app.house import House
-from beforehand.model.errors import BadInputError, BeforehandError, NotFoundError
+from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
 from beforehand.model.reason import name_list, nearest_names
 
@@ -72,6 +72,12 @@ async def save_scene(house: House, name: str | None, document: Any, *, activate:
         raise BadInputError(f"The scene calls itself {checked.get('name')!r}, not {name!r}.", code="scene.name")
     name = str(checked["name"])
     old = await house.store.row("scene", name)
+    if old is not None and old["kind"] != checked["kind"]:
+        raise ConflictError(
+            f"{name} is a scene of kind {old['kind']} already and stays one.",
+            code="scene.kind_changed",
+            hint="Give the new scene another name.",
+        )
     data = {
         "name": name,
         "kind": checked["kind"],

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from beforehand.app.cell_plans import atomic_steps, claims
+from beforehand.app.cell_plans import atomic_steps, claims, scene_in
 from beforehand.app.cells import cells_of
 from beforehand.app.craft import PlanRequest
 from beforehand.app.graphs import find_scene
@@ -116,10 +116,10 @@ async def for_scene(
     """The document as a plan for its scene; a list of atomic steps becomes one."""
     if scene is None and atomic_steps(document) is not None:
         raise BadInputError("This is a list of a cell's steps; say which cell with --scene.", code="scene.needed")
-    named = document.get("scene") if isinstance(document, Mapping) else None
-    if scene is None and not isinstance(named, str):
+    named = scene if scene is not None else scene_in(document)
+    if named is None:
         return document
-    name = await know_scene(house, settings, scene if scene is not None else str(named))
+    name = await know_scene(house, settings, named)
     craft = await craft_of(house, name)
     if craft.kind == "cell":
         await _place(house, name, {**claims(document).get("world", {}), **(start or {})})

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from beforehand.app.cell_plans import scene_in
 from beforehand.app.cells import cells_of, read_fault
 from beforehand.app.graphs import find_scene
 from beforehand.app.house import House
@@ -27,9 +28,9 @@ class Here:
         self.house = house
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
-        named = document.get("scene") if isinstance(document, Mapping) else None
-        if scene is not None or isinstance(named, str):
-            name = await self._live_scene(scene if scene is not None else str(named))
+        named = scene if scene is not None else scene_in(document)
+        if named is not None:
+            name = await self._live_scene(named)
             document = await (await craft_of(self.house, name)).take_in(document, name)
             document = {**document, "scene": name} if isinstance(document, Mapping) else document
         plan, _ = await take_plan(self.house, document, workspace=workspace, by=BY)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import httpx2
 
+from beforehand.app.cell_plans import scene_in
 from beforehand.cli.desk import Document
 from beforehand.model.errors import (
     BadInputError,
@@ -73,9 +74,9 @@ class There:
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         body = {"plan": document, "workspace": workspace}
-        named = document.get("scene") if isinstance(document, Mapping) else None
-        if scene is not None or isinstance(named, str):
-            body["scene"] = await self._live_scene(scene if scene is not None else str(named))
+        named = scene if scene is not None else scene_in(document)
+        if named is not None:
+            body["scene"] = await self._live_scene(named)
         return dict(await self._call("POST", "/plans", body))
 
     async def _live_scene(self, scene: str) -> str:

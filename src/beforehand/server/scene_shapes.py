@@ -3,12 +3,16 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from beforehand.model.base import Word
 from beforehand.server.shapes import Shape
 
-SceneQuery = Annotated[str | None, Query(description="The scene, where a name is in several of them.")]
+SceneQuery = Annotated[
+    str | None,
+    Query(description="The scene, where a name is in several of them."),
+    AfterValidator(lambda scene: scene or None),
+]
 
 
 class Occupancy(Word):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
+from beforehand.app.cell_plans import scene_in
 from beforehand.app.house import House
 from beforehand.app.runs import start_run
 from beforehand.engine.edit import difference
@@ -68,9 +69,8 @@ async def _document(house: House, asked: NewPlan) -> Any:
     if asked.text is not None or asked.intent is not None:
         raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
     document = asked.plan
-    named = document.get("scene") if isinstance(document, dict) else None
-    scene = asked.scene if asked.scene is not None else named
-    if isinstance(scene, str):
+    scene = asked.scene if asked.scene is not None else scene_in(document)
+    if scene is not None:
         document = await (await verbs.craft_of(house, scene)).take_in(document, scene)
         document = {**document, "scene": scene} if isinstance(document, dict) else document
     return document
