@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Literal
 
+from pydantic import AliasChoices, Field
+
 from beforehand.model.base import Word
 
 
@@ -21,7 +23,10 @@ class Reason(Word):
 class Problem(Reason):
     path: str = ""
     nearest: tuple[str, ...] = ()
-    fixable_by: Literal["user", "graph", "state"] | None = None
+    fixable_by: Literal["user", "graph", "state"] | None = Field(
+        default=None, validation_alias=AliasChoices("fixable_by", "fixableBy"), serialization_alias="fixable_by"
+    )
+    """A word of the sequence spec, so it is written as that spec writes its words."""
 
 
 def nearest_names(wanted: str, names: Iterable[str]) -> tuple[str, ...]:

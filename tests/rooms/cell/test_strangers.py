@@ -67,3 +67,10 @@ def test_what_is_only_unclear_names_nobody(scene: CellScene, text: str) -> None:
     refused = parse(text, scene)
     assert isinstance(refused, Refusal)
     assert strange_names(text, scene, refused) == []
+
+
+def test_who_can_mend_it_is_written_as_the_sequence_spec_writes(star: CellScene) -> None:
+    text = "attach the gripper"
+    refusal = parse(text, star)
+    assert isinstance(refusal, Refusal)
+    assert [problem.wire()["fixable_by"] for problem in strange_names(text, star, refusal)] == ["user"]
