@@ -13,6 +13,7 @@ import pytest
 from beforehand.adapters.sqlite import schema, tables
 from beforehand.adapters.sqlite.encoding import Entry
 from beforehand.adapters.sqlite.lead import read_leader
+from beforehand.adapters.sqlite.spans import SPAN, stretches
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.model.errors import BadInputError, NotLeadingError, TooLargeError, UnavailableError
 from beforehand.model.event import Event
@@ -245,21 +246,131 @@ async def test_the_bytes_of_the_data_are_shared_with_its_row(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    ("only", "index"),
+    ("only", "indexes"),
     [
-        (EventFilter(), "INTEGER PRIMARY KEY (rowid>?)"),
-        (EventFilter(frozenset({"a"})), "INDEX events_kind (kind=? AND rowid>?)"),
-        (EventFilter(frozenset({"a", "b"})), "INDEX events_kind (kind=? AND rowid>?)"),
-        (EventFilter(frozenset({"a"}), run="r", scene="s"), "INDEX events_run (run_id=? AND rowid>?)"),
-        (EventFilter(task="t", run="r"), "INDEX events_task (task_id=? AND rowid>?)"),
-        (EventFilter(scene="s"), "INDEX events_scene (scene=? AND rowid>?)"),
-        (EventFilter(owner="o", scene="s"), "INDEX events_owner (owner=? AND rowid>?)"),
+        (EventFilter(), ["INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]),
+        (EventFilter(frozenset({"a"})), ["INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]),
+        (EventFilter(frozenset({"a"}), run="r", scene="s"), ["events_run (run_id=? AND rowid>? AND rowid<?)"]),
+        (EventFilter(task="t", run="r", owner="o"), ["events_task (task_id=? AND rowid>? AND rowid<?)"]),
+        (EventFilter(owner="o", scene="s"), ["events_owner (owner=? AND rowid>? AND rowid<?)"]),
+        (
+            EventFilter(frozenset({"a", "b"}), owner="run:r"),
+            ["events_run (run_id=? AND rowid>? AND rowid<?)", "events_owner (owner=? AND rowid>? AND rowid<?)"],
+        ),
     ],
 )
-async def test_no_question_about_events_scans_or_sorts_the_log(tmp_path: Path, only: EventFilter, index: str) -> None:
-    steps = await plan_of(tmp_path, *tables.records_question(5, 100, only))
-    assert any(index in step for step in steps), steps
+async def test_no_question_about_events_scans_or_sorts_the_log(
+    tmp_path: Path, only: EventFilter, indexes: list[str]
+) -> None:
+    steps = await plan_of(tmp_path, *tables.log_question("seq, line", 5, 100, 10, only))
+    for index in indexes:
+        assert any(index in step for step in steps), steps
     assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps), steps
+
+
+async def test_rare_kinds_and_scenes_are_found_without_looking_at_the_rest(tmp_path: Path) -> None:
+    """Only the stretches a name was noted in are looked through, also after starting again."""
+    store = await opened(tmp_path / "log.db")
+    for scene in ("dock", "hall"):
+        await store.append([Event("common", {}, {}, NOON, scene) for _ in range(3 * SPAN)])
+        await store.append([Event("rare", {}, {"in": scene}, NOON, scene) for _ in range(2)])
+        await store.close()
+        store = await opened(tmp_path / "log.db")
+    await store.append([Event("common", {}, {}, NOON) for _ in range(3 * SPAN)])
+
+    async def looked_at(after: int = 0, **asked: Any) -> list[tuple[int, int]]:
+        return await store._reader.ask(lambda file: list(stretches(file, after, EventFilter(**asked))))
+
+    rare = frozenset({"rare"})
+    assert await looked_at(kinds=rare) == [(768, 1023), (1536, 1791)]
+    assert await looked_at(800, kinds=rare) == [(801, 1023), (1536, 1791)]
+    assert await looked_at(kinds=rare, scene="hall") == [(768, 1023), (1536, 1791)]
+    assert await looked_at(scene="dock") == [(1, 1023)]
+    assert await looked_at(scene="nowhere") == []
+    assert [record.seq for record in await store.records(only=EventFilter(rare))] == [769, 770, 1539, 1540]
+    assert [record.seq for record in await store.records(limit=3, only=EventFilter(rare))] == [769, 770, 1539]
+    assert [record.seq for record in await store.records(770, only=EventFilter(rare, scene="hall"))] == [1539, 1540]
+    assert len(await store.records(limit=10_000, only=EventFilter(frozenset({"common"})))) == 9 * SPAN
+    await store.close()
+
+
+async def test_an_owner_is_found_whether_or_not_its_run_says_the_same(tmp_path: Path) -> None:
+    store = await opened(tmp_path / "log.db")
+    owners_and_runs = [("run:a", "a"), ("run:a", None), ("run:b", "a"), ("run:a", "a"), ("a", "a"), ("", "a")]
+    await store.append(
+        [Event("noted", {} if run is None else {"runId": run}, {}, NOON, owner=owner) for owner, run in owners_and_runs]
+    )
+
+    async def found(**asked: str) -> list[int]:
+        return [event.seq for event in await store.events(only=EventFilter(**asked))]  # type: ignore[arg-type]
+
+    assert await found(owner="run:a") == [1, 2, 4]
+    assert await found(owner="run:b") == [3]
+    assert await found(owner="a") == [5]
+    assert await found(owner="") == [6]
+    assert await found(owner="run:a", run="a") == [1, 4]
+    assert [event.seq for event in await store.events(1, 1, EventFilter(owner="run:a"))] == [2]
+    await store.close()
+
+
+async def test_steps_are_found_by_their_run_whatever_their_ids_are(tmp_path: Path) -> None:
+    def steps(event: Event) -> Iterable[Row]:
+        yield Row("step", event.data["id"], event.data, event.data["run"], open=event.data.get("open", False))
+
+    store = await opened(tmp_path / "log.db", project=steps)
+    named = [
+        ("r/b", "r"),
+        ("elsewhere", "r"),
+        ("r0/a", "r0"),
+        ("r/a", "r"),
+        ("r/c", "other"),
+        ("r/é", "r"),
+        ("r/", "r"),
+    ]
+    await store.append([happened(id=id, run=run, open=id == "r/a") for id, run in named])
+
+    async def found(**asked: Any) -> list[str]:
+        return [row["id"] for row in await store.rows("step", **asked)]
+
+    assert await found(parent="r") == ["r/b", "elsewhere", "r/a", "r/é", "r/"]
+    assert await found(parent="r", newest_first=True, limit=2) == ["r/", "r/é"]
+    assert await found(parent="r", open=True) == ["r/a"]
+    assert await found(parent="r", open=False) == ["r/b", "elsewhere", "r/é", "r/"]
+    assert await found(parent="other") == ["r/c"]
+    assert await found() == [id for id, _ in named]
+    assert await store.count("step") == 7
+    await store.close()
+
+
+async def test_commits_do_not_make_the_file_longer(tmp_path: Path) -> None:
+    """Room for them is made when the log is opened."""
+    path = tmp_path / "log.db"
+    store = await opened(path)
+    wal = path.with_name("log.db-wal")
+    size = wal.stat().st_size
+    for _ in range(50):
+        await store.append([happened()])
+    assert wal.stat().st_size == size
+    await store.close()
+
+
+async def test_room_is_made_behind_what_a_killed_process_left(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    store = await opened(path)
+    await store.append([happened() for _ in range(5)])
+    copied = tmp_path / "copied.db"
+    for end in ("", "-wal"):
+        copied.with_name(copied.name + end).write_bytes(path.with_name(path.name + end).read_bytes())
+    await store.close()
+    wal = copied.with_name("copied.db-wal")
+    wal.write_bytes(wal.read_bytes().rstrip(b"\0") + b"half a frame")
+    again = await opened(copied)
+    assert [event.seq for event in await again.append([happened()])] == [6]
+    assert [event.seq for event in await again.events()] == [1, 2, 3, 4, 5, 6]
+    await again.close()
+    with sqlite3.connect(copied) as file:
+        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    file.close()
 
 
 @pytest.mark.parametrize(

@@ -101,14 +101,15 @@ class SqliteStore:
         return await self._reader.ask(tables.last_seq)
 
     async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
-        question = tables.records_question(after, limit, only)
-        return await self._reader.ask(lambda file: [Record(*found) for found in file.execute(*question)])
+        return await self._reader.ask(
+            lambda file: [Record(*found) for found in tables.find_records(file, after, limit, only)]
+        )
 
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]:
-        question = tables.events_question(after, limit, only)
         return await self._reader.ask(
             lambda file: [
-                decoded(seq, ts, owner, line, self._upcast) for seq, ts, owner, line in file.execute(*question)
+                decoded(seq, ts, owner, line, self._upcast)
+                for seq, ts, owner, line in tables.find_events(file, after, limit, only)
             ]
         )
 
@@ -129,7 +130,7 @@ class SqliteStore:
         newest_first: bool = False,
     ) -> list[dict[str, Any]]:
         question = tables.rows_question(kind, parent, open, limit, newest_first)
-        return await self._reader.ask(lambda file: [from_bytes(body) for (body,) in file.execute(*question)])
+        return await self._reader.ask(lambda file: [from_bytes(found[0]) for found in file.execute(*question)])
 
     async def count(self, kind: str, *, open: bool | None = None) -> int:
         return await self._reader.ask(lambda file: tables.count_rows(file, kind, open))

@@ -5,21 +5,23 @@ take a while to hand it back.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from typing import Any
 
 from beforehand.adapters.sqlite.encoding import Change, Upcast, changes_of, decoded, to_bytes
+from beforehand.adapters.sqlite.schema import NOT_BY_ID, NOT_BY_RUN
+from beforehand.adapters.sqlite.spans import stretches
 from beforehand.model.errors import TooLargeError
-from beforehand.ports.store import EventFilter, Projection
+from beforehand.ports.store import EVERYTHING, EventFilter, Projection
 
 _RECORD = "seq, kind, scene, owner, run_id, task_id, line"
 _EVENT = "seq, ts, owner, line"
 _MOST_ROWS = 256
 _REPLAY_CHUNK = 1000
-_MOST_RUNS = 50
 _MOST_KINDS = 1000
+_LAST = 2**63 - 1
 
 _INSERT_EVENTS = ("INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line) VALUES", 8, "")
 _UPSERT_ROWS = (
@@ -29,6 +31,7 @@ _UPSERT_ROWS = (
 )
 
 Question = tuple[str, list[Any]]
+Found = Iterator[tuple[Any, ...]]
 
 
 def insert_events(connection: sqlite3.Connection, flat: list[Any]) -> None:
@@ -76,7 +79,7 @@ def rebuild(connection: sqlite3.Connection, project: Projection, upcast: Upcast 
     """Read every row anew from the log, in the transaction the caller has begun."""
     connection.execute("DELETE FROM rows")
     after = 0
-    while chunk := connection.execute(*events_question(after, _REPLAY_CHUNK, EventFilter())).fetchall():
+    while chunk := list(find_events(connection, after, _REPLAY_CHUNK, EVERYTHING)):
         apply_changes(connection, chain.from_iterable(_replayed(found, project, upcast) for found in chunk))
         after = chunk[-1][0]
 
@@ -103,58 +106,87 @@ def last_seq(connection: sqlite3.Connection) -> int:
     return int(last)
 
 
-def records_question(after: int, limit: int, only: EventFilter) -> Question:
-    return _log_question(_RECORD, after, limit, only)
+def find_records(connection: sqlite3.Connection, after: int, limit: int, only: EventFilter) -> Found:
+    return _find(connection, _RECORD, after, limit, only)
 
 
-def events_question(after: int, limit: int, only: EventFilter) -> Question:
-    return _log_question(_EVENT, after, limit, only)
+def find_events(connection: sqlite3.Connection, after: int, limit: int, only: EventFilter) -> Found:
+    return _find(connection, _EVENT, after, limit, only)
 
 
-def _log_question(columns: str, after: int, limit: int, only: EventFilter) -> Question:
-    """Events above a number, by the narrowest index; the other conditions are only looked at (`+` keeps them so)."""
+def _find(connection: sqlite3.Connection, columns: str, after: int, limit: int, only: EventFilter) -> Found:
+    """Events above a number, by the narrowest index, else stretch by stretch."""
+    if len(only.kinds) > _MOST_KINDS:
+        raise TooLargeError(f"{len(only.kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} may be.")
+    after, left = min(_number(after), _LAST - 1), _number(limit)
+    indexed = only.task or only.run or only.owner
+    ranges = [(after + 1, _LAST)] if indexed else stretches(connection, after, only)
+    for low, high in ranges:
+        if left <= 0:
+            return
+        for found in connection.execute(*log_question(columns, low, high, left, only)):
+            left -= 1
+            yield found
+
+
+def log_question(columns: str, low: int, high: int, limit: int, only: EventFilter) -> Question:
+    """Events between two numbers; conditions no index is for, or no longer, are only looked at (`+` keeps them so)."""
     conditions: list[str] = []
     values: list[Any] = []
-    narrowest_first = (("task_id", only.task), ("run_id", only.run), ("owner", only.owner), ("scene", only.scene))
-    for column, wanted in narrowest_first:
+    for column, wanted in (("task_id", only.task), ("run_id", only.run), ("owner", only.owner), ("scene", only.scene)):
         if wanted is not None:
-            indexed = bool(wanted) and not conditions
-            conditions.append(f"{column} <> '' AND {column} = ?" if indexed else f"+{column} = ?")
+            indexed = bool(wanted) and not conditions and column not in ("owner", "scene")
+            conditions.append(f"{column} = ?" if indexed else f"+{column} = ?")
             values.append(wanted)
-    kinds = sorted(only.kinds)
-    if len(kinds) > _MOST_KINDS:
-        raise TooLargeError(f"{len(kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} may be.")
-    after, limit = _number(after), _number(limit)
-    if kinds and (conditions or len(kinds) > _MOST_RUNS):
-        conditions.append(f"+kind IN ({', '.join('?' * len(kinds))})")
-        values += kinds
-    if conditions or not kinds:
-        where = " AND ".join([*conditions, "seq > ?"])
-        return f"SELECT {columns} FROM events WHERE {where} ORDER BY seq LIMIT ?", [*values, after, limit]
-    # One ordered run of the index per kind, merged: the answer is bounded whatever the kinds have in common.
-    part = f"SELECT {columns} FROM events WHERE kind = ? AND seq > ?"
-    sql = " UNION ALL ".join([part] * len(kinds)) + " ORDER BY seq LIMIT ?"
-    return sql, [*chain.from_iterable((kind, after) for kind in kinds), limit]
+    if only.kinds:
+        conditions.append(f"+kind IN ({', '.join('?' * len(only.kinds))})")
+        values += sorted(only.kinds)
+    where = " AND ".join([*conditions, "seq >= ? AND seq <= ?"])
+    values += (low, high)
+    if not only.owner or only.task or only.run:
+        return f"SELECT {columns} FROM events WHERE {where} ORDER BY seq LIMIT ?", [*values, limit]
+    by_owner, owner = (
+        f"SELECT {columns} FROM events WHERE {NOT_BY_RUN} AND owner = ? AND {where}",
+        [only.owner, *values],
+    )
+    if not only.owner.startswith("run:"):
+        return f"{by_owner} ORDER BY seq LIMIT ?", [*owner, limit]
+    by_run, run = f"SELECT {columns} FROM events WHERE run_id = ? AND {where}", [only.owner[4:], *values]
+    return f"{by_run} UNION ALL {by_owner} ORDER BY seq LIMIT ?", [*run, *owner, limit]
 
 
 def _number(asked: int) -> int:
     """A number as the file can compare it, whatever was asked for."""
-    return min(max(asked, 0), 2**63 - 1)
+    return min(max(asked, 0), _LAST)
 
 
 def rows_question(
     kind: str, parent: str | None, open_only: bool | None, limit: int | None, newest_first: bool
 ) -> Question:
-    conditions, values = ["kind = ?"], [kind]
+    columns, conditions, values = "body, ord, rowid", ["kind = ?"], [kind]
+    if kind != "step":
+        conditions.append("kind <> 'step'")
     if parent is not None:
-        conditions.append("parent <> '' AND parent = ?" if parent else "parent = ?")
+        conditions.append("parent = ?")
         values.append(parent)
     if open_only is not None:
         conditions.append(f"open = {int(open_only)}")
+    where = f"SELECT {columns} FROM rows WHERE {' AND '.join(conditions)}"
+    if parent:
+        where += f" AND parent <> '' AND {NOT_BY_ID}"
+        if kind == "step":
+            where, values = _of_run(where, values, columns, parent, open_only)
     way = "DESC" if newest_first else "ASC"
     most = -1 if limit is None else _number(limit)
-    where = " AND ".join(conditions)
-    return f"SELECT body FROM rows WHERE {where} ORDER BY ord {way}, rowid {way} LIMIT ?", [*values, most]
+    return f"{where} ORDER BY ord {way}, rowid {way} LIMIT ?", [*values, most]
+
+
+def _of_run(others: str, values: list[Any], columns: str, run: str, open_only: bool | None) -> Question:
+    """Steps named after their run lie side by side; others, if there are any, have the index."""
+    still = "" if open_only is None else f" AND open = {int(open_only)}"
+    named = f"SELECT {columns} FROM rows WHERE kind = 'step' AND id >= ? AND id < ? AND +parent = ? AND NOT {NOT_BY_ID}"
+    # The character behind "/" is "0".
+    return f"{named}{still} UNION ALL {others}", [f"{run}/", f"{run}0", run, *values]
 
 
 def count_rows(connection: sqlite3.Connection, kind: str, open_only: bool | None) -> int:

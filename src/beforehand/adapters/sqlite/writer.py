@@ -1,24 +1,25 @@
 """The one thread that commits.
 
 It takes everything that has queued up since its last commit, numbers it, writes it in one transaction and wakes all who
-wait with one call into the event loop. Numbers are given here and only kept when the commit is: a failed one leaves no
+wait with one ring of a bell. Numbers are given here and only kept when the commit is: a failed one leaves no
 gap.
 """
 
 import asyncio
 import sqlite3
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
+from beforehand.adapters.sqlite.bell import Bell
 from beforehand.adapters.sqlite.encoding import Change, Entry
 from beforehand.adapters.sqlite.lead import check_lead
 from beforehand.adapters.sqlite.schema import explained
+from beforehand.adapters.sqlite.spans import Spans, note_spans
 from beforehand.adapters.sqlite.tables import apply_changes, insert_events, last_seq
 from beforehand.ports.store import Record
 
@@ -62,53 +63,78 @@ class Writer:
         self._epoch = epoch
         self._loop = loop
         self._committed = committed
-        self._queue: SimpleQueue[Append | Chore | None] = SimpleQueue()
         self.last_seq = last_seq(connection)
+        self._spans = Spans()
+        self._queue: deque[Append | Chore | None] = deque()
+        self._outcomes: deque[tuple[Callable[..., None], Any, Any]] = deque()
+        self._asked, self._told = Bell(), Bell()
         self._ended: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._told.ear, self._hear)
         self._thread = Thread(target=self._work, name="beforehand-writer", daemon=True)
         self._thread.start()
+
+    # -- in the event loop ---------------------------------------------------------------------------------------
 
     async def append(self, entries: Sequence[Entry]) -> int:
         """Wait until the entries are on disk; the number of the first."""
         done: asyncio.Future[int] = self._loop.create_future()
-        self._queue.put(Append(entries, done))
+        self._put(Append(entries, done))
         return await done
 
     async def do(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
         done: asyncio.Future[Any] = self._loop.create_future()
-        self._queue.put(Chore(act, done))
+        self._put(Chore(act, done))
         return await done
 
     async def drain(self) -> None:
         """Write what is queued and end the thread."""
-        self._queue.put(None)
+        self._put(None)
         await self._ended
         self._thread.join()
+        self._loop.remove_reader(self._told.ear)
+        self._asked.close()
+        self._told.close()
+
+    def _put(self, work: Append | Chore | None) -> None:
+        self._queue.append(work)
+        self._asked.ring()
+
+    def _hear(self) -> None:
+        self._told.hear()
+        while self._outcomes:
+            tell, whom, what = self._outcomes.popleft()
+            tell(whom, what)
+
+    def _wake_appends(self, appends: list[Append], records: list[Record]) -> None:
+        first = records[0].seq
+        for append in appends:
+            _settle(append.done, first)
+            first += len(append.entries)
+        self._committed(records)
+
+    # -- in the thread -------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
         going = True
         while going:
-            batch = self._take()
-            if batch[-1] is None:
-                going = False
-                batch.pop()
-            for together, works in groupby(batch, key=lambda work: isinstance(work, Append)):
-                if together:
-                    self._append(list(works))  # type: ignore[arg-type]
-                else:
-                    for chore in works:
-                        self._do(chore)  # type: ignore[arg-type]
-        self._call(_settle, self._ended, None)
+            self._asked.hear()
+            appends: list[Append] = []
+            while self._queue and going:
+                work = self._queue.popleft()
+                if type(work) is Append:
+                    appends.append(work)
+                    continue
+                appends = self._append_all(appends)
+                if isinstance(work, Chore):
+                    self._do(work)
+                going = work is not None
+            self._append_all(appends)
+        self._tell(_settle, self._ended, None)
 
-    def _take(self) -> list[Append | Chore | None]:
-        """All that has queued up; the end, when it is asked for, comes last."""
-        batch = [self._queue.get()]
-        try:
-            while batch[-1] is not None:
-                batch.append(self._queue.get_nowait())
-        except Empty:
-            pass
-        return batch
+    def _append_all(self, appends: list[Append]) -> list[Append]:
+        if appends:
+            self._append(appends)
+        return []
 
     def _append(self, appends: list[Append]) -> None:
         try:
@@ -122,7 +148,7 @@ class Writer:
         except BaseException as problem:
             self._fail(appends, problem)
         else:
-            self._call(self._wake_appends, appends, records)
+            self._tell(self._wake_appends, appends, records)
 
     def _write(self, appends: list[Append]) -> list[Record]:
         seq = self.last_seq
@@ -137,11 +163,15 @@ class Writer:
                 flat += (seq, ts, kind, scene, owner, run_id, task_id, line)
                 for row in rows:
                     changes.append((seq, row))
+        notes = self._spans.unnoted(records)
         with self._transaction():
             insert_events(self._connection, flat)
             if changes:
                 apply_changes(self._connection, changes)
+            if notes:
+                note_spans(self._connection, notes)
         self.last_seq = seq
+        self._spans.keep(notes)
         return records
 
     def _do(self, chore: Chore) -> None:
@@ -151,7 +181,7 @@ class Writer:
         except BaseException as problem:
             self._fail([chore], problem)
         else:
-            self._call(_settle, chore.done, value)
+            self._tell(_settle, chore.done, value)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -174,21 +204,11 @@ class Writer:
         with suppress(sqlite3.Error):
             self.last_seq = last_seq(self._connection)
         told = explained(problem, self._path) if isinstance(problem, sqlite3.Error | OSError) else problem
-        self._call(_settle_all, [work.done for work in works], told)
+        self._tell(_settle_all, [work.done for work in works], told)
 
-    def _wake_appends(self, appends: list[Append], records: list[Record]) -> None:
-        first = records[0].seq
-        for append in appends:
-            _settle(append.done, first)
-            first += len(append.entries)
-        self._committed(records)
-
-    def _call(self, act: Callable[..., Any], *values: Any) -> None:
-        try:
-            self._loop.call_soon_threadsafe(act, *values)
-        except RuntimeError:
-            # The loop was closed without closing the store: nobody waits any more.
-            return
+    def _tell(self, tell: Callable[..., None], whom: Any, what: Any) -> None:
+        self._outcomes.append((tell, whom, what))
+        self._told.ring()
 
 
 def _settle(done: "asyncio.Future[Any]", value: Any) -> None:
