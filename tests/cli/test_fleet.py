@@ -174,3 +174,18 @@ def test_a_home_s_own_scene_is_simulated_by_name(cli: Any) -> None:
     cli.write("mine.yaml", document)
     cli.up("--scene", "mine.yaml", "--speed", "100")
     assert cli("fleet", "simulate", "mine", "-o", "json", code=0).document["tasksCompleted"] == 1
+
+
+def test_a_transport_without_a_server_moves_its_own_pallet_only(cli: Any) -> None:
+    made = cli("plan", "move the pallet from PICK_01 to DROP_01", "--scene", "line_pick_drop", "-o", "json", code=0)
+    cli.write("plan.json", made.out)
+    run = cli("run", "plan.json", "-o", "json", code=0, BEFOREHAND_SPEED="100").document
+    assert run["status"] == "completed"
+    tasks = [event["data"] for event in cli.events() if event["kind"] == "taskCreated"]
+    assert len(tasks) == 1
+    assert "streamId" not in tasks[0], "no stream gave out work meanwhile"
+    again = cli("run", "plan.json", code=1, BEFOREHAND_SPEED="100")
+    assert "PICK_01 is empty" in again.err
+    url = cli.up("--speed", "100")
+    stream = httpx2.get(f"{url}/api/v1/streams/stream_pick_drop", trust_env=False, timeout=PATIENCE_S).json()
+    assert stream["enabled"] is True

@@ -49,6 +49,8 @@ class FleetDriver:
         self._since_snapshot = 0
         self._last_seq = 0
         self._watchers: list[tuple[Ready, asyncio.Future[None]]] = []
+        self.keeps_snapshots = True
+        """False where the state is not the log's own, so that nobody takes it up later."""
         self._stopped = False
         self.ticks = 0
 
@@ -169,7 +171,7 @@ class FleetDriver:
         self._watchers = waiting
 
     async def _save(self, *, force: bool = False) -> None:
-        if self._since_snapshot >= (1 if force else SNAPSHOT_EVERY):
+        if self.keeps_snapshots and self._since_snapshot >= (1 if force else SNAPSHOT_EVERY):
             await self._store.save_snapshot(self.state.owner, self._last_seq, snapshot(self.state))
             self._since_snapshot = 0
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -53,6 +53,8 @@ class FleetCraft:
     house: House
     kind: str = "fleet"
     live: dict[str, LiveFleet] = field(default_factory=dict)
+    only_requests: bool = False
+    """Streams start nothing here: for a process that carries out one plan and is not the fleet's server."""
 
     def check_scene(self, document: Any) -> dict[str, Any]:
         return read_fleet(document).wire()
@@ -82,7 +84,10 @@ class FleetCraft:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
         link = simulated(self.house, scene)
+        if self.only_requests:
+            state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
         driver = FleetDriver(state, link, self.house.store, self.house.clock, self._frame_of(name))
+        driver.keeps_snapshots = not self.only_requests
         work = asyncio.create_task(self._drive(name, driver), name=f"fleet {name}")
         self.live[name] = LiveFleet(scene, driver, link, work)
 

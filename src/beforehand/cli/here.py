@@ -7,6 +7,7 @@ from typing import Any
 
 from beforehand.app.cell_plans import scene_in
 from beforehand.app.cells import cells_of, read_fault
+from beforehand.app.fleets import fleets_of
 from beforehand.app.graphs import find_scene
 from beforehand.app.house import House
 from beforehand.app.inbox import answer_decision, show_decision
@@ -42,6 +43,7 @@ class Here:
 
         if not self.house.crafts:
             register_crafts(self.house)
+            fleets_of(self.house).only_requests = True
         if await self.house.store.row("scene", scene) is None:
             return str(
                 (await save_scene(self.house, None, await find_scene(self.house.settings, scene), activate=True))[
