@@ -11,7 +11,6 @@ import structlog
 from beforehand.app.craft import PlanRequest
 from beforehand.cell.builder import Sequence, build, refusal
 from beforehand.cell.grammar import Refusal, parse
-from beforehand.cell.order import best_order
 from beforehand.cell.planform import atomic_step, plan_step, to_plan_steps
 from beforehand.cell.preview import preview
 from beforehand.cell.strangers import strange_names
@@ -34,6 +33,8 @@ def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, cor
     log.info("Building step sequence", **about)
     intent, notes, comparison = wanted, [], None
     if request.options.get("order") == "free":
+        from beforehand.cell.order import best_order  # brings numpy, which most plans do without
+
         intent, saved = best_order(scene, wanted, state)
         notes.append(saved.says)
         comparison = {
