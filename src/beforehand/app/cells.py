@@ -16,6 +16,7 @@ from beforehand.app.craft import PlanRequest
 from beforehand.app.graphs import GraphScenes
 from beforehand.app.house import House
 from beforehand.app.scenes import activate_scene, home_file
+from beforehand.cell.planform import in_line
 from beforehand.cell.preview import preview
 from beforehand.cell.repair import repair_plan
 from beforehand.cell.scene import read_cell, warnings
@@ -205,7 +206,7 @@ class CellCraft:
             for step in plan.steps
         )
         world = plan.world or (await self.state_of(str(plan.scene))).wire()
-        plan = plan.model_copy(update={"steps": steps, "world": world})
+        plan = plan.model_copy(update={"steps": in_line(steps), "world": world})
         if all(step.tool in CELL_TOOLS for step in steps):
             plan = plan.model_copy(update={"estimated_duration": (await self.preview(plan))["durationS"]})
         return plan

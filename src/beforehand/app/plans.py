@@ -196,6 +196,8 @@ async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Pl
     """The edited plan; for a scene's plan that its craft then refuses, an offer to repair it, or the repair itself."""
     try:
         plan = edited(latest, edits, house.catalog, created_at=iso(house.now()))
+        if plan.scene is not None:
+            plan = await (await craft_of(house, plan.scene)).prepare(plan)
         if not (problems := await _scene_problems(house, plan)):
             return plan
         raise invalid_plan(problems)
@@ -214,7 +216,7 @@ async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Pl
         raise refused
     mended = plan_from({"steps": documents}, house.catalog)
     update = {"version": latest.version + 1, "steps": mended.steps, "created_at": iso(house.now())}
-    return latest.model_copy(update=update)
+    return await craft.prepare(latest.model_copy(update=update))
 
 
 async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:

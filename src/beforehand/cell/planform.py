@@ -3,19 +3,20 @@
 The steps carry the goal they serve, so that a reader can fold what was put in for it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from beforehand.cell.builder import Sequence
+from beforehand.cell.builder import Sequence as Built
 from beforehand.cell.steplist import Line
 from beforehand.model.cell import AtomicStep
+from beforehand.model.plan import Step, StepStatus
 
 MOVE_TOOL = "cell.move"
 ROUTINE_TOOL = "cell.routine"
 ARGUMENTS = ("target", "position", "tool", "stabilize", "action_after", "verify")
 
 
-def to_plan_steps(sequence: Sequence) -> list[dict[str, Any]]:
+def to_plan_steps(sequence: Built) -> list[dict[str, Any]]:
     """Step documents for a Plan, chained by `dependsOn`."""
     steps = []
     for at, step in enumerate(sequence.steps):
@@ -56,3 +57,26 @@ def from_plan_steps(steps: Iterable[Mapping[str, Any]]) -> list[AtomicStep]:
         name = str(step.get("description") or known.get("target", ""))
         atomic.append(AtomicStep.model_validate({"id": len(atomic) + 1, "name": name, "action": action, **known}))
     return atomic
+
+
+def in_line(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The same steps, each cell step that waits for a skipped one waiting for what that one waited for too.
+
+    A skipped step counts as done at once, so without this the robot would begin what stands behind it out of turn.
+    """
+    needs = {step.id: step.depends_on for step in steps}
+    skipped = {step.id for step in steps if step.status is StepStatus.SKIPPED}
+    return tuple(
+        step.model_copy(update={"depends_on": _through(step, needs, skipped)})
+        if step.tool in (MOVE_TOOL, ROUTINE_TOOL) and not skipped.isdisjoint(step.depends_on)
+        else step
+        for step in steps
+    )
+
+
+def _through(step: Step, needs: Mapping[str, tuple[str, ...]], skipped: set[str]) -> tuple[str, ...]:
+    found = list(step.depends_on)
+    for name in found:
+        if name in skipped:
+            found += [other for other in needs[name] if other not in (*found, step.id)]
+    return tuple(found)
