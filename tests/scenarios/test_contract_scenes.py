@@ -147,6 +147,16 @@ def test_section_4_text_is_understood_or_refused(folder: Path, text: str, code: 
     assert bool(done.stdout) == (code == 0)
 
 
+def test_section_3_every_fault_of_a_scene_at_once_with_its_path(folder: Path) -> None:
+    scene = (
+        CELL.replace("[Home, Safe]", "[Home, Mars]").replace("cost: 5", "cost: .inf").replace("role: work", "role: x")
+    )
+    done = beforehand("scene", "check", "-", given=scene + "colour: red\n", cwd=folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    for place in ("colour", "positions[3].role", "moves[0].to", "moves[5].cost"):
+        assert f"\n{place}: " in done.stderr
+
+
 # -- fleets from the command line --
 
 

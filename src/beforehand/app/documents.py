@@ -7,11 +7,13 @@ could blow up later.
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.yaml12 import GivenTwiceError
 from beforehand.model.errors import BadInputError, NotFoundError, TooLargeError
 
 MAX_BYTES = 32 * 1024 * 1024
@@ -19,13 +21,16 @@ MAX_DEPTH = 64
 MAX_NODES = 2_000_000
 
 
-def read_file(path: str) -> Any:
-    """The document in a file; `-` is standard input."""
+def read_file(path: str, *, odd_numbers: bool = False) -> Any:
+    """The document in a file; `-` is standard input.
+
+    With `odd_numbers` infinities and NaN stay in it, for a reader that reports them with their place.
+    """
     if path == "-":
-        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
+        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input", odd_numbers=odd_numbers)
     try:
         with Path(path).open("rb") as file:
-            return parse(file.read(MAX_BYTES + 1), path)
+            return parse(file.read(MAX_BYTES + 1), path, odd_numbers=odd_numbers)
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {path}.", code="file.missing") from None
     except IsADirectoryError:
@@ -34,18 +39,27 @@ def read_file(path: str) -> Any:
         raise BadInputError(f"{path!r} cannot be read: {error}.", code="file.unreadable") from None
 
 
-def parse(raw: bytes | str, name: str) -> Any:
+def parse(raw: bytes | str, name: str, *, odd_numbers: bool = False) -> Any:
     """The document in a text, JSON first, else YAML."""
     text = _text(raw, name)
     if not text.strip():
         raise BadInputError(f"{name} is empty.", code="document.empty")
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_each_once)
     except RecursionError:
         raise _too_deep(name) from None
+    except GivenTwiceError as error:
+        raise _twice(name, error) from None
     except ValueError as error:
         value = _yaml(text, name, error)
-    return plain(value, name)
+    return _Plain(name, odd_numbers).take(value, 0)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise GivenTwiceError(next(key for key, many in Counter(key for key, _ in pairs).items() if many > 1))
+    return found
 
 
 def _text(raw: bytes | str, name: str) -> str:
@@ -70,6 +84,8 @@ def _yaml(text: str, name: str, json_error: ValueError) -> Any:
         return load(text)
     except RecursionError:
         raise _too_deep(name) from None
+    except GivenTwiceError as error:
+        raise _twice(name, error) from None
     except (yaml.YAMLError, ValueError, OverflowError) as error:
         said = json_error if text.lstrip()[:1] in "{[" else _short(error)
         raise BadInputError(f"{name} is neither JSON nor YAML: {said}.", code="document.syntax") from None
@@ -90,8 +106,9 @@ def plain(value: Any, name: str) -> Any:
 
 
 class _Plain:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, odd_numbers: bool = False) -> None:
         self.name = name
+        self.odd_numbers = odd_numbers
         self.nodes = 0
 
     def take(self, value: Any, depth: int) -> Any:
@@ -104,7 +121,7 @@ class _Plain:
             case None | bool() | str() | int():
                 return value
             case float():
-                if not math.isfinite(value):
+                if not math.isfinite(value) and not self.odd_numbers:
                     raise BadInputError(f"{self.name} holds {value}, which is no number.", code="document.number")
                 return value
             case Mapping():
@@ -123,6 +140,11 @@ class _Plain:
         if isinstance(key, int | float):
             return str(key)
         raise BadInputError(f"{self.name} has a key that is no text: {key!r}.", code="document.key")
+
+
+def _twice(name: str, error: GivenTwiceError) -> BadInputError:
+    says = f"{name} gives the key {str(error)[:80]!r} twice in one place{error.where}; keep one of them."
+    return BadInputError(says, code="document.duplicate")
 
 
 def _too_deep(name: str) -> BadInputError:

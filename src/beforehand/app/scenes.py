@@ -34,7 +34,7 @@ def find_document(name_or_file: str) -> Any:
     if name_or_file in examples:
         return read_file(str(examples[name_or_file]))
     if name_or_file == "-" or "/" in name_or_file or "." in name_or_file or Path(name_or_file).exists():
-        return read_file(name_or_file)
+        return read_file(name_or_file, odd_numbers=True)
     nearest = nearest_names(name_or_file, examples)
     raise NotFoundError(
         f"There is no scene {name_or_file!r}, and no such file; scenes: {name_list(nearest)}.",

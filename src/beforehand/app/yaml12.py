@@ -22,11 +22,25 @@ _RULES = (
 )
 
 
+class GivenTwiceError(ValueError):
+    """A key stands twice in one mapping, so that one of its values would be lost unseen."""
+
+    def __init__(self, key: Any, where: str = "") -> None:
+        super().__init__(key)
+        self.where = where
+
+
 def load(text: str) -> Any:
     """The one document in a text; yaml.YAMLError or ValueError when there is none."""
-    import yaml
-
-    return yaml.load(text, _loader())
+    loader = _loader()(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _refuse_twice(node)
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 @cache
@@ -42,6 +56,32 @@ def _loader() -> Any:
         Loader.add_implicit_resolver(_TAG + name, re.compile(rf"(?:{pattern})\Z"), list(first))
     Loader.add_constructor(_TAG + "int", _whole_number)
     return Loader
+
+
+def _refuse_twice(root: Any) -> None:
+    """Before anything is merged or built, so that a key which overrides a merged one is no second one."""
+    import yaml
+
+    todo, known = [root], {id(root)}
+    while todo:
+        node = todo.pop()
+        inside = node.value if isinstance(node, yaml.SequenceNode) else []
+        if isinstance(node, yaml.MappingNode):
+            _refuse_twice_here(node)
+            inside = [one for pair in node.value for one in pair]
+        fresh = [one for one in inside if id(one) not in known]
+        known.update(map(id, fresh))
+        todo += fresh
+
+
+def _refuse_twice_here(node: Any) -> None:
+    seen: set[tuple[str, str]] = set()
+    for key, _ in node.value:
+        if not isinstance(key.value, str) or key.tag == f"{_TAG}merge":
+            continue
+        if (key.tag, key.value) in seen:
+            raise GivenTwiceError(key.value, f" (line {key.start_mark.line + 1})")
+        seen.add((key.tag, key.value))
 
 
 def _whole_number(loader: Any, node: Any) -> int:

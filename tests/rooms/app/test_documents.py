@@ -96,3 +96,21 @@ def test_json_comes_back_as_it_went_in(value: Any) -> None:
 def test_no_bytes_whatever_break_it(raw: bytes) -> None:
     with suppress(BeforehandError):
         json.dumps(parse(raw, "It"), allow_nan=False)
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "b": {"c": 1, "c": 2}}', "a: 1\nb:\n  c: 1\n  c: 2\n", "- {c: 1, c: 1}\n"])
+def test_a_key_given_twice_is_told_and_not_lost(text: str) -> None:
+    with pytest.raises(BadInputError, match="the key 'c' twice") as refused:
+        parse(text, "it")
+    assert refused.value.code == "document.duplicate"
+
+
+def test_a_key_over_a_merged_one_is_no_second_one() -> None:
+    text = "base: &b {a: 1}\nx: {deep: {mid: &m {<<: *b, a: 2}}}\ntop: {<<: *m}\n"
+    assert parse(text, "it") == {"base": {"a": 1}, "x": {"deep": {"mid": {"a": 2}}}, "top": {"a": 2}}
+
+
+def test_odd_numbers_stay_for_who_reports_them_with_their_place() -> None:
+    assert parse("a: .inf", "it", odd_numbers=True) == {"a": float("inf")}
+    with pytest.raises(BadInputError):
+        parse("a: .inf", "it")
