@@ -54,7 +54,7 @@ class Board:
         data: dict[str, Any] = {
             "taskId": self.run.plan.task_id,
             "stepId": state.step.id,
-            "status": status.value,
+            "status": str(status),
             "attempt": state.attempt,
         }
         data.update({name: value for name, value in more.items() if value is not None})

@@ -72,7 +72,7 @@ class RunDriver:
         self._around = around
         self._inbox: deque[tuple[RunInput, Reply | None]] = deque()
         self._wake = asyncio.Event()
-        self._calls: dict[tuple[str, int], asyncio.Task[StepEnded]] = {}
+        self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._others: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -199,27 +199,28 @@ class RunDriver:
 
     def _start(self, command: StartStep) -> None:
         name = (command.step_id, command.attempt)
-        task = asyncio.create_task(self._call(command))
+        task = asyncio.create_task(self._call(name, command))
         self._calls[name] = task
-        task.add_done_callback(lambda done: self._called(name, done))
+        task.add_done_callback(lambda done: self._never_began(name, done))
 
-    def _called(self, name: tuple[str, int], done: "asyncio.Task[StepEnded]") -> None:
-        """A call is over; unless it was left behind, how it ended is decided upon."""
-        if self._calls.pop(name, None) is None:
-            return
-        timer = self._timers.pop(timeout_key(*name), None)
-        if timer is not None:
-            timer.cancel()
-        if done.cancelled():  # it was stopped before it began
-            self.put(self._stopped(*name))
-        else:
-            self.put(done.result())
-
-    async def _call(self, command: StartStep) -> StepEnded:
+    async def _call(self, name: tuple[str, int], command: StartStep) -> None:
         """One call of a tool, whatever comes of it."""
         lines: list[dict[str, Any]] = []
         ended = await self._outcome(command, lines)
-        return replace(ended, logs=tuple(lines)) if lines else ended
+        self._over(name, replace(ended, logs=tuple(lines)) if lines else ended)
+
+    def _over(self, name: tuple[str, int], ended: StepEnded) -> None:
+        """A call is over; unless it was left behind, how it ended is decided upon."""
+        if self._calls.pop(name, None) is None:
+            return
+        timer = self._timers.pop(timeout_key(*name), None) if self._timers else None
+        if timer is not None:
+            timer.cancel()
+        self.put(ended)
+
+    def _never_began(self, name: tuple[str, int], done: "asyncio.Task[None]") -> None:
+        if done.cancelled():
+            self._over(name, self._stopped(*name))
 
     async def _outcome(self, command: StartStep, lines: list[dict[str, Any]]) -> StepEnded:
         clock = self._around.clock
@@ -253,7 +254,7 @@ class RunDriver:
         call.cancel()
         self._beside(self._give_up_on(command, call))
 
-    async def _give_up_on(self, command: StopStep, call: "asyncio.Task[StepEnded]") -> None:
+    async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
         clock = self._around.clock
         patience = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + STOP_GRACE_MS))

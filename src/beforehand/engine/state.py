@@ -17,6 +17,11 @@ from beforehand.model.plan import FINAL_STATUSES, Plan, RunStatus, Step, StepSta
 PlanOf = Callable[[int], Plan]
 """The version of the run's plan with that number."""
 
+# Looking a member up in its class or by its value is slow in Python 3.11, and every event does it many times.
+_PENDING, _READY, _RUNNING = StepStatus.PENDING, StepStatus.READY, StepStatus.RUNNING
+_COMPLETED, _SKIPPED = StepStatus.COMPLETED, StepStatus.SKIPPED
+_STATUS_OF: dict[str, StepStatus] = {status.value: status for status in StepStatus}
+
 
 @dataclass(slots=True)
 class StepState:
@@ -28,7 +33,7 @@ class StepState:
     parent: str | None = None
     item: Any = None
     place: int = 0
-    status: StepStatus = StepStatus.PENDING
+    status: StepStatus = _PENDING
     attempt: int = 0
     tries: int = 0
     """Attempts since a person or an edit last opened the step; automatic retries count against this."""
@@ -48,11 +53,11 @@ class StepState:
 
     @property
     def lets_go_on(self) -> bool:
-        return self.status is StepStatus.COMPLETED or (self.status is StepStatus.SKIPPED and not self.denied)
+        return self.status is _COMPLETED or (self.status is _SKIPPED and not self.denied)
 
     @property
     def is_open(self) -> bool:
-        return self.status is StepStatus.PENDING or self.status is StepStatus.READY
+        return self.status is _PENDING or self.status is _READY
 
     @property
     def is_settled(self) -> bool:
@@ -142,7 +147,7 @@ class RunState:
             name: sum(not self.steps[need].lets_go_on for need in state.needs) for name, state in self.steps.items()
         }
         self.unsettled = sum(not state.is_settled for state in self.steps.values())
-        self.running = sum(state.status is StepStatus.RUNNING and not state.children for state in self.steps.values())
+        self.running = sum(state.status is _RUNNING and not state.children for state in self.steps.values())
         self.retrying = sum(state.retry_at is not None for state in self.steps.values())
         self.eligible = {}
         for name in self.steps:
@@ -185,13 +190,12 @@ class RunState:
 
     def _set(self, state: StepState, change: Callable[[StepState], None]) -> None:
         """Change a step and keep every count that hangs on it true."""
-        name = state.step.id
-        went_on, settled, ran = state.lets_go_on, state.is_settled, _counts_as_running(state)
-        retried = state.retry_at is not None
+        went_on, settled, ran, retried = _standing(state)
         change(state)
-        goes_on, is_settled = state.lets_go_on, state.is_settled
-        self.retrying += (state.retry_at is not None) - retried
-        self.running += _counts_as_running(state) - ran
+        goes_on, is_settled, runs, retries = _standing(state)
+        self.retrying += retries - retried
+        self.running += runs - ran
+        name = state.step.id
         if went_on != goes_on:
             for follower in self.followers[name]:
                 self.waits[follower] += 1 if went_on else -1
@@ -206,7 +210,7 @@ class RunState:
 def _laid_out(kept: StepState | None, step: Step, needs: tuple[str, ...], rank: int) -> StepState:
     """A step of a plan as a run begins or adopts it; where a kept step stands is for later events to change."""
     if kept is None:
-        fresh = StepStatus.SKIPPED if step.status is StepStatus.SKIPPED else StepStatus.PENDING
+        fresh = _SKIPPED if step.status is _SKIPPED else _PENDING
         return StepState(step, needs, rank, status=fresh)
     if kept.step.args != step.args:
         kept.args = None
@@ -221,8 +225,13 @@ def asks_of_items(step: Step) -> bool:
     return any(reference.step in ("item", "index") for reference in parse_condition(step.when).references)
 
 
+def _standing(state: StepState) -> tuple[bool, bool, bool, bool]:
+    """What a run counts: whether the step lets others go on, has settled, is running, waits to be tried again."""
+    return state.lets_go_on, state.is_settled, _counts_as_running(state), state.retry_at is not None
+
+
 def _counts_as_running(state: StepState) -> bool:
-    return state.status is StepStatus.RUNNING and not state.children
+    return state.status is _RUNNING and not state.children
 
 
 def step_document(state: StepState) -> dict[str, Any]:
@@ -282,14 +291,14 @@ def _step_updated(run: RunState, event: Event) -> None:
 
 
 def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
-    status = StepStatus(data["status"])
-    if status is StepStatus.RUNNING and state.status is not StepStatus.RUNNING:
+    status = _STATUS_OF[data["status"]]
+    if status is _RUNNING and state.status is not _RUNNING:
         state.started_at = ts
         state.tries += 1
     if data.get("reset"):
         state.tries = 0
         state.started_at = 0
-        if state.status is StepStatus.COMPLETED:
+        if state.status is _COMPLETED:
             state.cleared = None  # a permission is for one completion
     state.status = status
     state.attempt = data.get("attempt", state.attempt)
@@ -327,7 +336,7 @@ def _step_expanded(run: RunState, event: Event) -> None:
 
     def become_parent(state: StepState) -> None:
         state.children, state.open_children = names, len(names)
-        state.status, state.started_at = StepStatus.RUNNING, event.ts
+        state.status, state.started_at = _RUNNING, event.ts
 
     run._set(parent, become_parent)
     when = parent.step.when if asks_of_items(parent.step) else None

@@ -8,6 +8,7 @@ on the wire.
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from beforehand.model.reason import Reason
@@ -53,7 +54,13 @@ class Verdict(Generic[CommandT]):
 def iso(ts: int) -> str:
     """Milliseconds since 1970 as ISO 8601 in UTC with milliseconds."""
     whole, ms = divmod(ts, 1000)
-    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}.{ms:03d}Z"
+    return f"{_second(whole)}.{ms:03d}Z"
+
+
+@lru_cache(256)
+def _second(whole: int) -> str:
+    """Most of what is written in a second says the same one."""
+    return f"{datetime.fromtimestamp(whole, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 def from_iso(text: str) -> int:

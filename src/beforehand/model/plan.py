@@ -50,7 +50,10 @@ class RunStatus(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        return self in {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}
+        return self in _RUN_ENDS
+
+
+_RUN_ENDS = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 
 
 class StepResult(Word):

@@ -24,9 +24,6 @@ _MOST_LEVELS = 250
 _HALF = "it holds half a character (a lone surrogate)"
 Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 
-# The events of one decision, and of many at once, share their millisecond.
-_iso = lru_cache(256)(iso)
-
 
 class Change(NamedTuple):
     """What an event does to one row; `body` None deletes it."""
@@ -55,34 +52,29 @@ def encoded(event: Event, project: Projection) -> Entry:
     """The event and its rows as bytes. The projection never sees a number: there is none yet."""
     if event.seq:
         event = event.numbered(0)
-    about = event.about
-    what = f"The event {event.kind}"
+    kind, about = event.kind, event.about
+    what = f"The event {kind}"
     data = to_bytes(event.data, what, "data")
-    tail = to_bytes(_head(event, what), what, "")[1:-1] + b',"data":' + data + b"}"
+    head = _head(kind, event.scene, event.correlation_id)
+    tail = b'"ts":"%b",%b,"about":%b,"data":%b}' % (_time(event.ts, what), head, to_bytes(about, what, "about"), data)
     check_text(event.owner, what, "owner")
-    return Entry(
-        event.ts,
-        event.kind,
-        event.scene,
-        event.owner,
-        _id(about.get("runId")),
-        _id(about.get("taskId")),
-        tail,
-        changes_of(event, data, project),
-    )
+    run_id, task_id = _id(about.get("runId")), _id(about.get("taskId"))
+    return Entry(event.ts, kind, event.scene, event.owner, run_id, task_id, tail, changes_of(event, data, project))
 
 
 def changes_of(event: Event, data: bytes, project: Projection) -> list[Change]:
     """The rows the event makes; a row whose document is the event's own data shares its bytes."""
     changes = []
-    what = f"The event {event.kind}"
     for row in project(event):
-        for name in (row.kind, row.id, row.parent):
-            check_text(name, what, "row")
-        body: bytes | None = data
-        if row.body is not event.data:
-            body = None if row.body is None else to_bytes(row.body, what, row.kind)
-        changes.append(Change(row.kind, row.id, row.parent, int(row.open), body))
+        kind, id, parent, body = row.kind, row.id, row.parent, row.body
+        if not (kind.isascii() and id.isascii() and parent.isascii()):
+            for name in (kind, id, parent):
+                check_text(name, f"The event {event.kind}", "row")
+        if body is event.data:
+            written: bytes | None = data
+        else:
+            written = None if body is None else to_bytes(body, f"The event {event.kind}", kind)
+        changes.append(Change(kind, id, parent, int(row.open), written))
     return changes
 
 
@@ -118,16 +110,18 @@ def decoded(seq: int, ts: int, owner: str, line: bytes, upcast: Upcast | None = 
     return Event(wire["kind"], wire["about"], wire["data"], ts, wire.get("scene"), wire["correlationId"], owner, seq)
 
 
-def _head(event: Event, what: str) -> dict[str, Any]:
+def _time(ts: int, what: str) -> bytes:
     try:
-        head: dict[str, Any] = {"ts": _iso(event.ts), "kind": event.kind}
+        return iso(ts).encode()
     except (ValueError, OverflowError, OSError) as problem:
-        raise _refusal(what, [_problem("ts", f"{event.ts} is no time between the years 1 and 9999")]) from problem
-    if event.scene is not None:
-        head["scene"] = event.scene
-    head["correlationId"] = event.correlation_id
-    head["about"] = event.about
-    return head
+        raise _refusal(what, [_problem("ts", f"{ts} is no time between the years 1 and 9999")]) from problem
+
+
+@lru_cache(1024)
+def _head(kind: str, scene: str | None, correlation_id: str) -> bytes:
+    """What the events of one cause have in common, as the inside of an object."""
+    shown = {"kind": kind} if scene is None else {"kind": kind, "scene": scene}
+    return to_bytes({**shown, "correlationId": correlation_id}, f"The event {kind}", "")[1:-1]
 
 
 def _id(value: Any) -> str | None:

@@ -23,20 +23,24 @@ _REPLAY_CHUNK = 1000
 _MOST_KINDS = 1000
 _LAST = 2**63 - 1
 
-_INSERT_EVENTS = ("INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line) VALUES", 8, "")
-_UPSERT_ROWS = (
-    "INSERT INTO rows (kind, id, parent, open, body, ord) VALUES",
-    6,
-    "ON CONFLICT (kind, id) DO UPDATE SET parent = excluded.parent, open = excluded.open, body = excluded.body",
-)
+_EVENT_MARKS = "(?, ?, ?, ?, ?, ?, ?, ?)"
+# A process that has lost the lead gives its first event no time, which the table refuses: nothing is written.
+_LEADING_MARKS = "(?, iif((SELECT epoch FROM lead) = ?, ?, NULL), ?, ?, ?, ?, ?, ?)"
+_INSERT_EVENTS = "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line) VALUES"
+_ROW_MARKS = "(?, ?, ?, ?, ?, ?)"
+_UPSERT_ROWS = "INSERT INTO rows (kind, id, parent, open, body, ord) VALUES"
+_IF_THERE = "ON CONFLICT (kind, id) DO UPDATE SET parent = excluded.parent, open = excluded.open, body = excluded.body"
 
 Question = tuple[str, list[Any]]
 Found = Iterator[tuple[Any, ...]]
 
 
-def insert_events(connection: sqlite3.Connection, flat: list[Any]) -> None:
-    """Write events given as one flat list of their columns."""
-    _write(connection, *_INSERT_EVENTS, flat)
+def insert_events(connection: sqlite3.Connection, epoch: int, flat: list[Any]) -> None:
+    """Write events given as one flat list of their columns, for as long as the epoch is the leader's."""
+    for part in _parts(flat, 8):
+        statement = _statement(_INSERT_EVENTS, _LEADING_MARKS, _EVENT_MARKS, "", len(part) // 8)
+        part.insert(1, epoch)
+        connection.execute(statement, part)
 
 
 def apply_changes(connection: sqlite3.Connection, changes: Iterable[tuple[int, Change]]) -> None:
@@ -44,35 +48,35 @@ def apply_changes(connection: sqlite3.Connection, changes: Iterable[tuple[int, C
 
     A row keeps the number that first made it; deleted and made again it gets a new one.
     """
-    left: dict[tuple[str, str], tuple[int, Change]] = {}
+    left: dict[tuple[str, str], tuple[Any, ...]] = {}
     gone: set[tuple[str, str]] = set()
     for seq, change in changes:
-        key = change[:2]
-        if change.body is None:
+        kind, id, _, _, body = change
+        key = (kind, id)
+        if body is None:
             left.pop(key, None)
             gone.add(key)
         else:
             first = left.get(key)
-            left[key] = (first[0] if first else seq, change)
+            left[key] = (*change, first[5] if first else seq)
     if gone:
         connection.executemany("DELETE FROM rows WHERE kind = ? AND id = ?", sorted(gone))
-    if left:
-        _write(connection, *_UPSERT_ROWS, list(chain.from_iterable((*change, seq) for seq, change in left.values())))
+    for part in _parts([value for row in left.values() for value in row], 6):
+        connection.execute(_statement(_UPSERT_ROWS, _ROW_MARKS, _ROW_MARKS, _IF_THERE, len(part) // 6), part)
 
 
-def _write(connection: sqlite3.Connection, head: str, width: int, tail: str, flat: list[Any]) -> None:
-    """Run one statement per power of two of rows, so that few different ones have to be prepared."""
+def _parts(flat: list[Any], width: int) -> Iterator[list[Any]]:
+    """The rows in parts of powers of two, so that few different statements have to be prepared."""
     at, rows = 0, len(flat) // width
     while at < rows:
         size = min(_MOST_ROWS, 1 << ((rows - at).bit_length() - 1))
-        connection.execute(_statement(head, width, tail, size), flat[at * width : (at + size) * width])
+        yield flat if size == rows else flat[at * width : (at + size) * width]
         at += size
 
 
 @cache
-def _statement(head: str, width: int, tail: str, rows: int) -> str:
-    marks = f"({', '.join('?' * width)})"
-    return f"{head} {', '.join([marks] * rows)} {tail}"
+def _statement(head: str, first: str, marks: str, tail: str, rows: int) -> str:
+    return f"{head} {', '.join([first, *[marks] * (rows - 1)])} {tail}"
 
 
 def rebuild(connection: sqlite3.Connection, project: Projection, upcast: Upcast | None) -> None:

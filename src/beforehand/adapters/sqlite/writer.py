@@ -8,8 +8,8 @@ gap.
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -19,7 +19,7 @@ from beforehand.adapters.sqlite.bell import Bell
 from beforehand.adapters.sqlite.encoding import Change, Entry
 from beforehand.adapters.sqlite.lead import check_lead
 from beforehand.adapters.sqlite.schema import explained
-from beforehand.adapters.sqlite.spans import Spans, note_spans
+from beforehand.adapters.sqlite.spans import Note, Spans, note_spans
 from beforehand.adapters.sqlite.tables import apply_changes, insert_events, last_seq
 from beforehand.ports.store import Record
 
@@ -158,46 +158,61 @@ class Writer:
         for append in appends:
             for ts, kind, scene, owner, run_id, task_id, tail, rows in append.entries:
                 seq += 1
-                line = b'{"seq":%d,' % seq + tail
+                line = b'{"seq":%d,%b' % (seq, tail)
                 records.append(Record(seq, kind, scene, owner, run_id, task_id, line))
                 flat += (seq, ts, kind, scene, owner, run_id, task_id, line)
                 for row in rows:
                     changes.append((seq, row))
         notes = self._spans.unnoted(records)
-        with self._transaction():
-            insert_events(self._connection, flat)
-            if changes:
-                apply_changes(self._connection, changes)
-            if notes:
-                note_spans(self._connection, notes)
+        self._commit(flat, changes, notes)
         self.last_seq = seq
-        self._spans.keep(notes)
+        if notes:
+            self._spans.keep(notes)
         return records
+
+    def _commit(self, flat: list[Any], changes: list[tuple[int, Change]], notes: list[Note]) -> None:
+        connection = self._connection
+        self._begin()
+        try:
+            insert_events(connection, self._epoch, flat)
+            if changes:
+                apply_changes(connection, changes)
+            if notes:
+                note_spans(connection, notes)
+            connection.execute("COMMIT")
+        except BaseException as problem:
+            self._roll_back()
+            if isinstance(problem, sqlite3.IntegrityError):
+                check_lead(connection, self._epoch, self._path)
+            raise
 
     def _do(self, chore: Chore) -> None:
         try:
-            with self._transaction():
-                value = chore.act(self._connection)
+            value = self._done_alone(chore)
         except BaseException as problem:
             self._fail([chore], problem)
         else:
             self._tell(_settle, chore.done, value)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """One commit of the leading process; whatever goes wrong leaves nothing behind."""
-        connection = self._connection
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        connection.execute("BEGIN IMMEDIATE")
+    def _done_alone(self, chore: Chore) -> Any:
+        self._begin()
         try:
-            check_lead(connection, self._epoch, self._path)
-            yield
-            connection.execute("COMMIT")
+            check_lead(self._connection, self._epoch, self._path)
+            value = chore.act(self._connection)
+            self._connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._roll_back()
             raise
+        return value
+
+    def _begin(self) -> None:
+        self._roll_back()
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def _roll_back(self) -> None:
+        """Whatever went wrong leaves nothing behind."""
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
 
     def _fail(self, works: Sequence[Append | Chore], problem: BaseException) -> None:
         # A disk may fail a commit so late that it is there all the same: count from what the file holds.
