@@ -92,6 +92,13 @@ def test_doctor(cli) -> None:
     assert "beforehand token add" in broken.err
 
 
+def test_doctor_looks_into_the_log(cli) -> None:
+    home = cli.folder / ".beforehand"
+    home.mkdir()
+    (home / "log.db").write_bytes(bytes(range(256)) * 20)
+    assert "is damaged or is not a Beforehand log" in cli("doctor", code=1).err
+
+
 def test_plugins(cli) -> None:
     tools = {tool["name"]: tool for tool in cli("plugins", "-o", "json", code=0).document["tools"]}
     assert tools["bench.append"]["effect"] == "physical"

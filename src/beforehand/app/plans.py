@@ -18,7 +18,7 @@ from beforehand.engine.validate import find_problems, invalid_plan, plan_from
 from beforehand.model.decision import Decision, content_hash
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Event, iso
-from beforehand.model.plan import Origin, Plan
+from beforehand.model.plan import Origin, Plan, Step, StepStatus
 from beforehand.model.reason import Problem, name_list, nearest_names
 
 REVIEW_EFFECTS = {
@@ -116,8 +116,13 @@ def _review(plan: Plan, at: str, *, by: str, running: bool) -> Decision:
     )
 
 
+def _line(step: Step) -> str:
+    skipped = " (skipped)" if step.status is StepStatus.SKIPPED else ""
+    return f"{step.order}. {step.description or step.tool}{skipped}"
+
+
 def _review_evidence(plan: Plan) -> dict[str, Any]:
-    evidence: dict[str, Any] = {"steps": [f"{step.order}. {step.description or step.tool}" for step in plan.steps[:50]]}
+    evidence: dict[str, Any] = {"steps": [_line(step) for step in plan.steps[:50]]}
     if plan.notes:
         evidence["notes"] = list(plan.notes)
     if plan.comparison:

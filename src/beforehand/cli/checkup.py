@@ -32,6 +32,7 @@ async def examine(settings: "Settings") -> list[Finding]:
     findings = [python(), sqlite_version()]
     for check in (home, room, journal, leader, tokens):
         findings += _guarded(check, settings)
+    findings.append(await log(settings))
     findings += [found async for found in tools(settings)]
     findings += [program("node"), program("npm"), program("chromium", "chromium-browser")]
     return findings
@@ -113,6 +114,26 @@ def leader(settings: "Settings") -> Finding:
         return Finding("leader", "ok", "No process leads this home now.")
     where = f" at {found.url}" if found.url else ""
     return Finding("leader", "ok", f"Process {found.pid} on {found.host} leads this home{where}.")
+
+
+async def log(settings: "Settings") -> Finding:
+    """Whether the home's log can be read, opened the way every other command opens it."""
+    from beforehand.adapters.sqlite.store import SqliteStore
+    from beforehand.app.clock import WallClock
+    from beforehand.app.projection import project
+    from beforehand.model.errors import BeforehandError
+
+    if not settings.database.exists():
+        return Finding("log", "ok", "Nothing is remembered yet.")
+    try:
+        store = await SqliteStore.open(settings.database, project=project, lead=False, now_ms=WallClock().now_ms)
+        try:
+            count = await store.last_seq()
+        finally:
+            await store.close()
+    except BeforehandError as error:
+        return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
+    return Finding("log", "ok", f"{count} events.")
 
 
 def tokens(settings: "Settings") -> Finding:
