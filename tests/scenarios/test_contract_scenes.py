@@ -102,6 +102,12 @@ def test_section_4_release_then_attach_whoever_asked(folder: Path) -> None:
     assert [step["name"] for step in steps] == ["Release Camera", "Move to Safe", "Move to Stand", "Attach Welder"]
 
 
+def test_section_4_the_position_alone_is_enough_where_the_scene_says_no_state(folder: Path) -> None:
+    (folder / "stateless.yaml").write_text("kind: cell\nname: stateless\npositions: [A, B]\nmoves: [[A, B]]\n")
+    steps = steps_of(folder, [{"action": "move", "position": "B"}], "--position", "A", scene="stateless.yaml")
+    assert [step["target"] for step in steps] == ["B"]
+
+
 def test_section_4_every_error_of_an_intent_at_once(folder: Path) -> None:
     goals = [
         {"action": "routine", "routine": "weld", "position": "Safe"},

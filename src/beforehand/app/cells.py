@@ -186,8 +186,13 @@ class CellCraft:
         position, tool = request.options.get("position"), request.options.get("tool")
         if position and tool:
             return CellState(current_position=position, current_tool=tool)
+        if position:
+            row = await self.house.store.row("cellState", request.scene)
+            scene = await self.scene(request.scene)
+            held = row["current_tool"] if row else scene.state.current_tool if scene.state else NO_TOOL
+            return CellState(current_position=position, current_tool=held)
         now = await self.state_of(request.scene)
-        return CellState(current_position=position or now.current_position, current_tool=tool or now.current_tool)
+        return CellState(current_position=now.current_position, current_tool=tool or now.current_tool)
 
     async def take_in(self, document: Any, name: str, *, only_look: bool = False) -> Any:
         """A list of atomic steps as a plan's document, verified as it stands; other documents stay as they are."""
