@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -121,8 +122,9 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
 class BareLog:
     """One table, one writing thread, one commit for all that is queued: as little as a durable log can do."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, with_room: bool) -> None:
         self.path = path
+        self.with_room = with_room
         self.waiting: queue.SimpleQueue[tuple[list[tuple[bytes]], asyncio.Future[None]] | None] = queue.SimpleQueue()
         self.loop = asyncio.get_running_loop()
         self.thread = threading.Thread(target=self._write)
@@ -138,6 +140,10 @@ class BareLog:
         file.execute("PRAGMA journal_mode = WAL")
         file.execute("PRAGMA synchronous = FULL")
         file.execute("CREATE TABLE log (seq INTEGER PRIMARY KEY, line BLOB)")
+        if self.with_room:
+            from beforehand.adapters.sqlite.schema import lay_out_wal
+
+            lay_out_wal(self.path)
         while (first := self.waiting.get()) is not None:
             batch = [first]
             while not self.waiting.empty() and (more := self.waiting.get()) is not None:
@@ -150,7 +156,7 @@ class BareLog:
         file.close()
 
 
-async def bare(shape: str, size: int | None, home: Path, began: float) -> dict[str, Any]:
+async def bare(shape: str, size: int | None, home: Path, began: float, *, with_room: bool = False) -> dict[str, Any]:
     """The very events of a run of the engine, appended in the same order and with the same waits."""
     from beforehand.adapters.sqlite.store import SqliteStore
     from beforehand.ports.store import EventFilter
@@ -171,7 +177,7 @@ async def bare(shape: str, size: int | None, home: Path, began: float) -> dict[s
         for owner in appends
     }
     await store.close()
-    log = BareLog(home / "bare.db")
+    log = BareLog(home / "bare.db", with_room=with_room)
     await log.append([b"warm"])
 
     async def one(owner: str) -> None:
@@ -284,6 +290,7 @@ async def dbos(shape: str, size: int | None, home: Path, began: float) -> dict[s
 RUNS: dict[str, Callable[..., Coroutine[Any, Any, dict[str, Any]]]] = {
     "beforehand": beforehand,
     "bare": bare,
+    "bare-with-room": partial(bare, with_room=True),
     "langgraph": langgraph,
     "dbos": dbos,
 }
@@ -300,7 +307,7 @@ def main() -> None:
     try:
         result = asyncio.run(RUNS[given.name](given.shape, given.size, given.home, given.began))
     except ImportError as missing:
-        if given.name in ("beforehand", "bare"):
+        if given.name not in ("langgraph", "dbos"):
             raise
         print(missing, file=sys.stderr)
         sys.exit(3)

@@ -4,7 +4,8 @@
 
 `alone` is one chain in which every append waits for the one before: it pays one sync of the disk each. `200 at once`
 are two hundred such chains sharing commits. The bare loop has neither threads, indexes, filters nor a leader: it is the
-limit. `--million` fills a log with a million events and times what a start pays for them.
+limit; both write into a write-ahead log with room in it. `--million` fills a log with a million events and times what a
+start pays for them.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from pathlib import Path
 
 from pydantic_core import to_json
 
+from beforehand.adapters.sqlite.schema import lay_out_wal
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter, Row
@@ -81,6 +83,7 @@ def bare(folder: Path, together: int, commits: int) -> Measured:
     file.execute("PRAGMA synchronous = FULL")
     file.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, line BLOB)")
     file.execute("CREATE TABLE rows (id TEXT PRIMARY KEY, body BLOB)")
+    lay_out_wal(folder / f"bare-{together}.db")
     batches = [[step_event(run, step) for run in range(together)] for step in range(commits)]
     lines = [[(to_json(event.wire()),) for event in batch] for batch in batches]
     rows = [[(row.id, to_json(row.body)) for event in batch for row in project(event)] for batch in batches]

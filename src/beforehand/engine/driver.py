@@ -71,7 +71,7 @@ class RunDriver:
         self.run = run
         self._around = around
         self._inbox: deque[tuple[RunInput, Reply | None]] = deque()
-        self._wake = asyncio.Event()
+        self._idle: asyncio.Future[None] | None = None
         self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._others: set[asyncio.Task[None]] = set()
@@ -82,7 +82,7 @@ class RunDriver:
     def put(self, given: RunInput) -> None:
         """Hand in an input; it is decided in its turn."""
         self._inbox.append((given, None))
-        self._wake.set()
+        self._wake()
 
     async def ask(self, given: RunInput) -> Verdict[RunCommand]:
         """Hand in an input and wait until what follows from it is durable."""
@@ -90,7 +90,7 @@ class RunDriver:
             raise _gone(self.run)
         reply: Reply = asyncio.get_running_loop().create_future()
         self._inbox.append((given, reply))
-        self._wake.set()
+        self._wake()
         return await reply
 
     async def drive(self) -> None:
@@ -98,8 +98,8 @@ class RunDriver:
         try:
             while True:
                 while not (self.run.status.is_final and not self._inbox and not self._calls):
-                    await self._wake.wait()
-                    self._wake.clear()
+                    if not self._inbox:
+                        await self._something()
                     await self._decide_all()
                 await self._stop_all()
                 if not self._inbox:  # a word that came in meanwhile may have opened the run again
@@ -108,6 +108,15 @@ class RunDriver:
             self._closed = True
             self._answer_nobody()
             await self._stop_all()
+
+    async def _something(self) -> None:
+        """Wait for the next input."""
+        self._idle = asyncio.get_running_loop().create_future()
+        await self._idle
+
+    def _wake(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
 
     async def _stop_all(self) -> None:
         """End what is under way beside the decisions. A tool that does not listen is left behind after a while."""

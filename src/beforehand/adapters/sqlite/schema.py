@@ -58,14 +58,14 @@ def connect_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA cache_size = -16000")
         connection.execute("PRAGMA journal_size_limit = 67108864")
         migrate(connection, path)
-        _lay_out_wal(path)
+        lay_out_wal(path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _lay_out_wal(path: Path) -> None:
+def lay_out_wal(path: Path) -> None:
     """Fill the write-ahead log with zeros up to the size at which it begins anew.
 
     A commit that makes its file longer makes the disk write the file's length as well; measured, that is half of what a

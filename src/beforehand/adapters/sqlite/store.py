@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from errno import EISDIR
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from beforehand.adapters.sqlite import tables
 from beforehand.adapters.sqlite.encoding import Upcast, check_text, decoded, encoded, from_bytes, to_bytes
@@ -36,6 +36,30 @@ class Lead(NamedTuple):
     def release(self) -> None:
         self.connection.close()
         os.close(self.lock)
+
+
+class Numbered(Sequence[Event]):
+    """Appended events with their numbers, each made when it is looked at: most callers ask for the last one only."""
+
+    def __init__(self, events: Sequence[Event], first: int) -> None:
+        self._events, self._first = tuple(events), first
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @overload
+    def __getitem__(self, place: int) -> Event: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Event]: ...
+    def __getitem__(self, place: int | slice) -> Event | list[Event]:
+        places = range(len(self._events))[place]
+        if isinstance(places, range):
+            return [self._numbered(each) for each in places]
+        return self._numbered(places)
+
+    def _numbered(self, place: int) -> Event:
+        e = self._events[place]
+        return Event(e.kind, e.about, e.data, e.ts, e.scene, e.correlation_id, e.owner, self._first + place)
 
 
 class SqliteStore:
@@ -85,15 +109,12 @@ class SqliteStore:
         self._writer = Writer(lead.connection, self._path, lead.epoch, loop, self._tell)
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
-        writer = await self._leading()
+        writer = await self._leading() if self._writer is None or self._closing is not None else self._writer
         if not events:
             return []
         project = self._project
         first = await writer.append([encoded(event, project) for event in events])
-        return [
-            Event(e.kind, e.about, e.data, e.ts, e.scene, e.correlation_id, e.owner, seq)
-            for seq, e in enumerate(events, first)
-        ]
+        return Numbered(events, first)
 
     async def last_seq(self) -> int:
         if self._writer is not None:

@@ -75,16 +75,16 @@ class Writer:
 
     # -- in the event loop ---------------------------------------------------------------------------------------
 
-    async def append(self, entries: Sequence[Entry]) -> int:
-        """Wait until the entries are on disk; the number of the first."""
+    def append(self, entries: Sequence[Entry]) -> "asyncio.Future[int]":
+        """Done when the entries are on disk; the number of the first."""
         done: asyncio.Future[int] = self._loop.create_future()
         self._put(Append(entries, done))
-        return await done
+        return done
 
-    async def do(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
+    def do(self, act: Callable[[sqlite3.Connection], Any]) -> "asyncio.Future[Any]":
         done: asyncio.Future[Any] = self._loop.create_future()
         self._put(Chore(act, done))
-        return await done
+        return done
 
     async def drain(self) -> None:
         """Write what is queued and end the thread."""
