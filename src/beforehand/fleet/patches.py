@@ -15,6 +15,7 @@ from beforehand.model.fleet import Task
 from beforehand.model.reason import name_list, nearest_names
 
 OCCUPANCIES = ("unknown", "empty", "filled")
+NO_PALLETS = ("charger", "park")
 
 
 def patch_worksite(board: Board, given: PatchWorksite) -> None:
@@ -25,6 +26,10 @@ def patch_worksite(board: Board, given: PatchWorksite) -> None:
         board.refuse("worksite.occupancy", given.worksite_id, says)
         return
     site = board.site(given.worksite_id)
+    if given.occupancy == "filled" and site.worksite_type in NO_PALLETS:
+        says = f"{given.worksite_id} is a {site.worksite_type} place; pallets do not stand there."
+        board.refuse("worksite.occupancy", given.worksite_id, says, "Name a place where pallets stand.")
+        return
     held = site.occupancy == "reserved" and site.reserved_by is not None
     if site.lies == given.occupancy and site.failures == 0 and (held or site.occupancy == given.occupancy):
         return
@@ -105,10 +110,10 @@ def request_transport(board: Board, given: RequestTransport) -> None:
         board.refuse("transport.same", given.source_id, "Source and target are the same place.")
         return
     before = len(board.reasons)
-    if not can_pick(board, given.source_id):
+    if not can_pick(board, given.source_id) or board.site(given.source_id).worksite_type in NO_PALLETS:
         says = f"{given.source_id} is {board.site(given.source_id).occupancy}, so no pallet can be taken from there."
         board.refuse("worksite.not_filled", given.source_id, says, "Choose a filled place that nobody has reserved.")
-    if not can_drop(board, given.target_id) or board.site(given.target_id).worksite_type in ("charger", "park"):
+    if not can_drop(board, given.target_id) or board.site(given.target_id).worksite_type in NO_PALLETS:
         says = f"{given.target_id} is {board.site(given.target_id).occupancy}, so no pallet can be dropped there."
         board.refuse("worksite.not_empty", given.target_id, says, "Choose an empty place that nobody has reserved.")
     if len(board.reasons) > before:
