@@ -218,6 +218,78 @@ def test_everything_that_can_be_done_is_done(seed: int) -> None:
     assert not result.state.hold
 
 
+@given(
+    dispatch=st.sampled_from(["nearest", "first", "optimal"]),
+    arbitration=st.sampled_from(["priority", "roundRobin", "quota", "preempt"]),
+    robots=st.integers(1, 3),
+    loops=st.integers(1, 4),
+    priority=st.sampled_from([0, 1, 100, 100_000]),
+    max_wait_s=st.sampled_from([30, 120]),
+    shared=st.booleans(),
+)
+@settings(max_examples=60)
+def test_nothing_waits_for_ever_however_busy_other_streams_are(
+    dispatch: str, arbitration: str, robots: int, loops: int, priority: int, max_wait_s: int, shared: bool
+) -> None:
+    """A pallet of the least stream, and a transport asked for, start within the bound that the dispatch states."""
+    scene = busy_scene(dispatch, arbitration, robots, loops, priority, max_wait_s, shared)
+    asked = RequestTransport("ASKED", "ROOM", -1.0)
+    result = simulate(scene, SimFleet(scene), for_s=900, inputs=[(0.0, asked)])
+    tasks = [task for task in result.state.tasks.values() if task.ended_ts_ms is not None]
+    longest_s = max((task.ended_ts_ms or 0) - task.created_ts_ms for task in tasks if task.stream_id) / 1000
+    before = (2 * loops + 2) * (2 if dispatch == "optimal" else 1)
+    bound_s = max_wait_s + (before / robots + 1) * longest_s
+    bound_s += scene.settings.quota_window_s if arbitration == "quota" else 0
+    quiet = next(task for task in result.state.tasks.values() if task.stream_id == "quiet")
+    assert quiet.created_ts_ms <= bound_s * 1000
+    started = next(e.ts for e in result.events if e.kind == "taskUpdated" and e.data["taskId"] == asked_task(result))
+    assert started <= bound_s * 1000
+    assert result.state.completed > 2 * robots
+
+
+def asked_task(result: Any) -> str:
+    return next(str(e.data["taskId"]) for e in result.events if e.kind == "taskCreated" and "streamId" not in e.data)
+
+
+def busy_scene(
+    dispatch: str, arbitration: str, robots: int, loops: int, priority: int, max_wait_s: int, shared: bool
+) -> FleetScene:
+    """Pallets that go to and fro for ever in streams of high priority, and one pallet in a stream of low priority.
+
+    With `shared`, the busy streams would like the drop place of the quiet one too.
+    """
+    names = [f"{side}{n}" for n in range(2 * loops) for side in "AB"] + ["PICK", "DROP", "ASKED", "ROOM"]
+    filled = {name for name in names if name.startswith("A") and name != "ASKED"} | {"PICK", "ASKED"}
+    sites = [
+        {
+            "worksiteId": name,
+            "worksiteType": "buffer",
+            "entryNodeId": f"N{n}",
+            "occupancy": "filled" if name in filled else "empty",
+        }
+        for n, name in enumerate(names)
+    ]
+    streams: list[dict[str, Any]] = [{"streamId": "quiet", "params": {"pickGroup": ["PICK"], "dropGroup": ["DROP"]}}]
+    for n in range(loops):
+        here, there = [f"A{n}", f"A{n + loops}"], [f"B{n}", f"B{n + loops}"]
+        more = ["DROP"] if shared and n == 0 else []
+        out = {"pickGroup": here, "dropGroup": [*there, *more]}
+        back = {"pickGroup": [*there, *more], "dropGroup": here}
+        streams.append({"streamId": f"out{n}", "priority": priority, "params": out})
+        streams.append({"streamId": f"back{n}", "priority": priority, "params": back})
+    return read_fleet(
+        {
+            "name": "busy",
+            "nodes": [{"id": f"N{n}", "x": 3 * n, "y": 0} for n in range(len(names))],
+            "edges": [{"from": f"N{n}", "to": f"N{n + 1}"} for n in range(len(names) - 1)],
+            "worksites": sites,
+            "robots": [{"robotId": f"R{n}", "nodeId": f"N{n}"} for n in range(robots)],
+            "streams": streams,
+            "settings": {"dispatch": dispatch, "arbitration": arbitration, "maxWaitS": max_wait_s},
+        }
+    )
+
+
 @given(SEEDS)
 @settings(max_examples=15)
 def test_the_same_scene_and_faults_give_the_same_log(seed: int) -> None:

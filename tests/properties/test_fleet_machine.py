@@ -173,7 +173,9 @@ class FleetMachine(RuleBasedStateMachine):
     )
     def somebody_speaks_to_a_task(self, pick: int, verb: str, value: Any, after: int) -> None:
         names = [*self.state.open_tasks, *reversed(self.state.tasks)]
-        self.tick(TaskVerb(names[pick % len(names)], verb, self.target(value)))
+        task_id = names[pick % len(names)]
+        self.deceived = self.deceived or self.state.tasks[task_id].status in ("held", "stale")
+        self.tick(TaskVerb(task_id, verb, self.target(value)))
         self.work(after)
 
     @rule(
@@ -212,6 +214,7 @@ class FleetMachine(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 9), verb=st.integers(0, 9), value=st.sampled_from([None, None, 0, 1]), after=AFTER)
     def somebody_answers(self, pick: int, verb: int, value: Any, after: int) -> None:
         decision = list(self.state.decisions.values())[pick % len(self.state.decisions)]
+        self.deceived = True  # They did not look before they answered.
         given = AnswerDecision(decision.id, decision.verbs[verb % len(decision.verbs)], self.target(value))
         self.tick(given)
         self.work(after)
@@ -272,7 +275,9 @@ class FleetMachine(RuleBasedStateMachine):
             return
         assert len(self.floor.pallets()) == self.at_first + self.by_hand
         state = self.state
-        if self.deceived or any(state.tasks[task].command_state not in ("none", "due") for task in state.open_tasks):
+        if self.deceived or state.decisions:
+            return
+        if any(state.tasks[task].command_state not in ("none", "due") for task in state.open_tasks):
             return
         if any(robot.orphan_key or robot.status != "online" for robot in state.robots.values()):
             return

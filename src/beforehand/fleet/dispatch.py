@@ -1,7 +1,14 @@
 """Who does what next: candidates of all streams, put in order by the arbitration, given to robots by the dispatch.
 
 Nothing is given out while the fleet is held. A pallet's claim grows with its waiting, and one that has waited for
-`maxWaitS` goes before everything younger, so that nothing waits for ever. Every tie is broken by id.
+`maxWaitS` goes before everything younger, whatever its stream's priority, so that nothing waits for ever: a pallet that
+a robot could take to a free place starts at the latest after
+
+    maxWaitS + (jobs before it / robots + 1) * the longest job
+
+where the jobs before it are the pallets that have waited longer; with `optimal`, which trades a second of waiting for a
+metre of driving, those too that came at most as many seconds later as the map is metres wide; with `quota`, the rest of
+the window comes on top. Every tie is broken by id.
 """
 
 from collections.abc import Iterator
@@ -17,7 +24,8 @@ from beforehand.fleet.streams import KINDS, Candidate, StreamView
 from beforehand.model.fleet import Stream, Task, Worksite, changed
 
 FRUITLESS = 200
-"""How many pieces of work without a fitting robot are looked at in one tick."""
+"""How many pieces of work without a fitting robot are looked at in one tick; what lies in a part of the map without a
+free robot does not count."""
 MOST_A_TICK = 25
 """How many pieces of work are given out in one tick, so that the start of a big fleet takes several short ones."""
 
@@ -274,6 +282,8 @@ def _assign_in_order(board: Board, queue: Queue) -> None:
     fruitless = 0
     where = Whereabouts(board, board.free)
     for offer in queue:
+        if not _in_reach(board, offer, where.parts):
+            continue
         robot_id = _choose(board, offer, where)
         if robot_id is None:
             fruitless += 1
@@ -288,6 +298,11 @@ def _assign_in_order(board: Board, queue: Queue) -> None:
             board.free.clear()  # The rest get theirs in the next tick, and must not be sent to park meanwhile.
         if not board.free:
             return
+
+
+def _in_reach(board: Board, offer: Offer, parts: set[int]) -> bool:
+    """Whether the pallet is in one of these parts of the map."""
+    return board.state.routes.part(board.site(offer.source_id).node_id) in parts
 
 
 def _choose(board: Board, offer: Offer, where: Whereabouts) -> str | None:
@@ -310,8 +325,11 @@ def _assign_best(board: Board, queue: Queue) -> None:
     strict = board.settings.arbitration == "roundRobin"
     many = len(free) > MOST_A_TICK
     limit = min(len(free) if strict else 20 + 4 * len(free), (2 if many else 4) * MOST_A_TICK)
+    parts = Whereabouts(board, free).parts
     offers: list[Offer] = []
     for offer in queue:
+        if not _in_reach(board, offer, parts):
+            continue
         offers.append(offer)
         queue.serve(offer)
         queue.set_aside(offer)

@@ -126,6 +126,8 @@ class Whereabouts:
         self.already = np.array([metres for _, metres in places])
         reports = [board.seen(robot_id).report for robot_id in robots]
         self.battery = np.array([math.inf if one.battery is None else one.battery for one in reports])
+        self.parts = {self.routes.part(str(one.node_id)) for one in reports}
+        """The parts of the map where they are."""
         self.speed = np.array([board.state.robot_specs[robot_id].speed_mps for robot_id in robots])
 
     def metres_to(self, node_id: str) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -1,7 +1,7 @@
 """The assignment that costs least in all: who takes which pallet so that the empty driving together is shortest.
 
 Distance is in metres. Priority and waiting count as metres too, at fixed rates, and what has waited past `maxWaitS`
-outweighs everything. scipy solves it.
+outweighs everything, older before younger. scipy solves it.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,8 @@ def best_matching(board: Board, robots: Sequence[str], offers: Sequence[Offer]) 
 
     where = Whereabouts(board, robots)
     table = where.table([board.site(offer.source_id).node_id for offer in offers])
-    costs = np.stack([_costs(board, where, offer, metres) for offer, metres in zip(offers, table, strict=True)])
+    worths = _worths(board, offers)
+    costs = np.stack([_costs(board, where, *one) for one in zip(offers, table, worths, strict=True)])
     rows, columns = linear_sum_assignment(costs)
     return [
         (offers[row], robots[column])
@@ -39,13 +40,13 @@ def best_matching(board: Board, robots: Sequence[str], offers: Sequence[Offer]) 
 
 
 def _costs(
-    board: Board, where: Whereabouts, offer: Offer, metres: np.ndarray[Any, np.dtype[np.float64]]
+    board: Board, where: Whereabouts, offer: Offer, metres: np.ndarray[Any, np.dtype[np.float64]], worth: float
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """What this piece of work costs with each robot."""
     source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
     if not board.state.routes.joined(source, target):
         return np.full(len(metres), IMPOSSIBLE_M)
-    costs = np.where(np.isfinite(metres), metres - _worth(board, offer), IMPOSSIBLE_M)
+    costs = np.where(np.isfinite(metres), metres - worth, IMPOSSIBLE_M)
     if board.state.has_chargers:
         loaded = board.state.routes.between(source, target)
         short = where.short(board, metres + loaded, target)
@@ -56,7 +57,17 @@ def _costs(
     return costs
 
 
-def _worth(board: Board, offer: Offer) -> float:
-    waited_s = max(0, board.now - offer.since_ms) / 1000
-    worth = PRIORITY_M * offer.priority + AGING_M * board.settings.aging_per_s * waited_s
-    return worth + (LATE_M + waited_s if waited_s >= board.settings.max_wait_s else 0.0)
+def _worths(board: Board, offers: Sequence[Offer]) -> list[float]:
+    """What each piece of work is worth in metres. Where priorities are far apart all are worth less, so that none
+    outweighs what is late."""
+    settings = board.settings
+    waits = [max(0, board.now - offer.since_ms) / 1000 for offer in offers]
+    worths = [
+        PRIORITY_M * offer.priority + AGING_M * settings.aging_per_s * waited_s
+        for offer, waited_s in zip(offers, waits, strict=True)
+    ]
+    scale = min(1.0, LATE_M / 2 / max(1.0, *map(abs, worths)))
+    return [
+        LATE_M + waited_s if waited_s >= settings.max_wait_s else worth * scale
+        for worth, waited_s in zip(worths, waits, strict=True)
+    ]

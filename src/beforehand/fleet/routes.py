@@ -39,7 +39,7 @@ class Routes:
         for end, into in enumerate(self._into):
             for start, length in into.items():
                 self._out_of[start][end] = length
-        self._parts = _connected(self._into) if self._both_ways else []
+        self._parts = _connected(self._into, self._out_of)
         self._rows: OrderedDict[tuple[int, bool], Sequence[float]] = OrderedDict()
         self._kept_rows = max(16, KEPT_FLOATS // max(1, len(self.places)))
         self._matrices: dict[bool, Any] = {}
@@ -86,9 +86,13 @@ class Routes:
 
     def joined(self, start: str, end: str) -> bool:
         """Whether there is a way at all; without a search where every edge can be driven both ways."""
-        if self._both_ways:
-            return self._parts[self.index[start]] == self._parts[self.index[end]]
-        return not math.isinf(self.between(start, end))
+        if self.part(start) != self.part(end):
+            return False
+        return self._both_ways or not math.isinf(self.between(start, end))
+
+    def part(self, node_id: str) -> int:
+        """The part of the map a node is in; from one part to another there is no way."""
+        return self._parts[self.index[node_id]]
 
     def ahead(self, node_id: str, next_node_id: str | None, x: float, y: float) -> tuple[int, float]:
         """The number of the next node a robot comes to, and how far it is from there: 0 when it stands on one."""
@@ -131,16 +135,17 @@ class Routes:
         return found
 
 
-def _connected(joins: Sequence[dict[int, float]]) -> list[int]:
+def _connected(*joins: Sequence[dict[int, float]]) -> list[int]:
     """For each node the number of the part of the map that it is in."""
-    parts = [-1] * len(joins)
-    for start in range(len(joins)):
+    parts = [-1] * len(joins[0])
+    for start in range(len(parts)):
         todo = [start] if parts[start] < 0 else []
         while todo:
             node = todo.pop()
             if parts[node] < 0:
                 parts[node] = start
-                todo.extend(joins[node])
+                for joined in joins:
+                    todo.extend(joined[node])
     return parts
 
 
