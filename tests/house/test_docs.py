@@ -1,9 +1,10 @@
-"""Every command and every HTTP call stands in the documentation; an undocumented one is not finished."""
+"""Every command, option, setting and HTTP call stands in the documentation; an undocumented one is not finished."""
 
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,56 @@ def test_every_command_is_documented(cli_page: str) -> None:
     names = list(command_names(get_command(app)))
     assert names
     assert [name for name in names if not re.search(rf"beforehand {re.escape(name)}(?![\w-])", cli_page)] == []
+
+
+def long_options(command: Any) -> set[str]:
+    """Every option of every command, spelled out: `--scene`, `--yes` …; hidden ones left out."""
+    below = getattr(command, "commands", {}).values()
+    own = {
+        name
+        for parameter in command.params
+        if not getattr(parameter, "hidden", False)
+        for name in parameter.opts
+        if name.startswith("--")
+    }
+    return own.union(*(long_options(child) for child in below if not child.hidden))
+
+
+def test_every_option_is_documented(cli_page: str) -> None:
+    from typer.main import get_command
+
+    from beforehand.cli.main import app
+
+    options = long_options(get_command(app))
+    assert "--scene" in options
+    assert sorted(option for option in options if not re.search(rf"{option}(?![\w-])", cli_page)) == []
+
+
+def test_options_in_the_documentation_exist(repository: Path) -> None:
+    from typer.main import get_command
+
+    from beforehand.cli.main import app
+
+    there = long_options(get_command(app)) | {"--help"}
+    pages = [repository / "README.md", *(repository / "docs").glob("*.md")]
+    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines() if "beforehand " in line]
+    named = {option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line)}
+    assert named
+    assert sorted(named - there) == []
+
+
+def test_every_setting_is_documented(repository: Path) -> None:
+    from beforehand.app.settings import KNOWN, PREFIX
+
+    page = (repository / "docs" / "settings.md").read_text(encoding="utf-8")
+    documented = set(re.findall(rf"`{PREFIX}(\w+)`", page))
+    assert documented == {setting.name.upper() for setting in KNOWN}
+
+
+def test_the_index_lists_every_page(repository: Path) -> None:
+    index = (repository / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = {page.name for page in (repository / "docs").glob("*.md")} - {"index.md"}
+    assert sorted(page for page in pages if f"]({page})" not in index) == []
 
 
 def without_parameter_names(path: str) -> str:

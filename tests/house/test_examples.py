@@ -10,8 +10,12 @@ import yaml
 
 from beforehand.adapters.mcp.config import read_configs
 from beforehand.adapters.tools.builtin import register
+from beforehand.cell.scene import read_cell
 from beforehand.engine.catalog import Catalog
 from beforehand.engine.validate import check_document
+from beforehand.fleet.scene import read_fleet
+from beforehand.fleet.streams import KINDS
+from beforehand.model.fleet import Settings
 from beforehand.model.plan import Template
 from beforehand.ports.plugin import Plugins
 
@@ -42,6 +46,33 @@ def test_plans_in_the_documentation_are_valid(page: str, catalog: Catalog) -> No
 def test_the_template_in_the_documentation_is_one() -> None:
     (document,) = [d for d in map(yaml.safe_load, fenced("docs/plans.md", "yaml")) if "parameters" in d]
     assert Template.model_validate(document).parameters["who"].is_required
+
+
+def test_the_scenes_in_the_documentation_are_valid() -> None:
+    cell, fleet = map(yaml.safe_load, fenced("docs/scenes.md", "yaml"))
+    assert read_cell(cell).name == "small_cell"
+    assert read_fleet(fleet).name == "small_hall"
+
+
+def test_the_documentation_tells_which_scenes_and_stream_kinds_there_are() -> None:
+    page = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
+    scenes = {path.stem for path in (ROOT / "scenes").glob("*.yaml")}
+    assert sorted(name for name in {*scenes, *KINDS} if f"| `{name}` |" not in page) == []
+
+
+def test_every_setting_of_a_fleet_is_documented_with_its_default() -> None:
+    page = (ROOT / "docs" / "scenes.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    shown = {
+        name: default
+        for names, defaults in rows
+        for name, default in zip(re.findall(r"`(\w+)`", names), re.findall(r"`([^`]+)`", defaults), strict=False)
+    }
+    for field in Settings.model_fields.values():
+        if field.default is not None:
+            written = shown[str(field.alias)]
+            default = type(field.default)(written)
+            assert default == field.default, field.alias
 
 
 def test_the_demo_is_a_plan_of_eight_steps_of_which_two_need_approval(catalog: Catalog) -> None:
