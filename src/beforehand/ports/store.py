@@ -7,13 +7,12 @@ Exactly one process leads a store and may append; everybody may read.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from beforehand.model.event import Event
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One document that HTTP reads.
 
     `body` None deletes it; `parent` groups (the steps of a run); `open` marks what still lives.
@@ -29,8 +28,7 @@ class Row:
 Projection = Callable[[Event], Iterable[Row]]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """An event as it lies in the log: its number, what filters look at, and its wire JSON, encoded once."""
 
     seq: int

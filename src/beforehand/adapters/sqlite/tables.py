@@ -38,7 +38,7 @@ Found = Iterator[tuple[Any, ...]]
 def insert_events(connection: sqlite3.Connection, epoch: int, flat: list[Any]) -> None:
     """Write events given as one flat list of their columns, for as long as the epoch is the leader's."""
     for part in _parts(flat, 8):
-        statement = _statement(_INSERT_EVENTS, _LEADING_MARKS, _EVENT_MARKS, "", len(part) // 8)
+        statement = _insert_events(len(part) // 8)
         part.insert(1, epoch)
         connection.execute(statement, part)
 
@@ -62,21 +62,27 @@ def apply_changes(connection: sqlite3.Connection, changes: Iterable[tuple[int, C
     if gone:
         connection.executemany("DELETE FROM rows WHERE kind = ? AND id = ?", sorted(gone))
     for part in _parts([value for row in left.values() for value in row], 6):
-        connection.execute(_statement(_UPSERT_ROWS, _ROW_MARKS, _ROW_MARKS, _IF_THERE, len(part) // 6), part)
+        connection.execute(_upsert_rows(len(part) // 6), part)
 
 
-def _parts(flat: list[Any], width: int) -> Iterator[list[Any]]:
+def _parts(flat: list[Any], width: int) -> list[list[Any]]:
     """The rows in parts of powers of two, so that few different statements have to be prepared."""
-    at, rows = 0, len(flat) // width
+    at, rows, parts = 0, len(flat) // width, []
     while at < rows:
         size = min(_MOST_ROWS, 1 << ((rows - at).bit_length() - 1))
-        yield flat if size == rows else flat[at * width : (at + size) * width]
+        parts.append(flat if size == rows else flat[at * width : (at + size) * width])
         at += size
+    return parts
 
 
 @cache
-def _statement(head: str, first: str, marks: str, tail: str, rows: int) -> str:
-    return f"{head} {', '.join([first, *[marks] * (rows - 1)])} {tail}"
+def _insert_events(rows: int) -> str:
+    return f"{_INSERT_EVENTS} {', '.join([_LEADING_MARKS, *[_EVENT_MARKS] * (rows - 1)])}"
+
+
+@cache
+def _upsert_rows(rows: int) -> str:
+    return f"{_UPSERT_ROWS} {', '.join([_ROW_MARKS] * rows)} {_IF_THERE}"
 
 
 def rebuild(connection: sqlite3.Connection, project: Projection, upcast: Upcast | None) -> None:

@@ -10,10 +10,9 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from beforehand.adapters.sqlite.bell import Bell
 from beforehand.adapters.sqlite.encoding import Change, Entry
@@ -33,16 +32,14 @@ _OWN_FAULTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(NamedTuple):
     """Events to write; `done` gets the number of the first."""
 
     entries: Sequence[Entry]
     done: "asyncio.Future[Any]"
 
 
-@dataclass(frozen=True, slots=True)
-class Chore:
+class Chore(NamedTuple):
     """Anything else to write, in a transaction of its own; `done` gets what it returns."""
 
     act: Callable[[sqlite3.Connection], Any]
