@@ -344,6 +344,9 @@ def check_counts(run: RunState) -> None:
     """Every count kept along the way is what counting anew gives."""
     steps = run.steps
     assert run.waits == {name: sum(not steps[need].lets_go_on for need in state.needs) for name, state in steps.items()}
+    for name, state in steps.items():
+        passes = state.status is StepStatus.COMPLETED or (state.is_passed_over and run.waits[name] == 0)
+        assert state.lets_go_on == passes, name
     assert run.unsettled == sum(not state.is_settled for state in steps.values())
     assert run.running == sum(state.status is StepStatus.RUNNING and not state.children for state in steps.values())
     assert run.retrying == sum(state.retry_at is not None for state in steps.values())

@@ -170,7 +170,7 @@ async def test_stop_reaches_what_is_behind_a_step_that_a_person_skipped() -> Non
         "w": "completed",
         "bad": "failed",
         "mid": "skipped",
-        "end": "cancelled",
+        "end": "blocked",
         "hold": "cancelled",
     }
 

@@ -189,10 +189,34 @@ async def test_skip_of_a_running_step_stops_it() -> None:
     assert run.tools["hang"].stopped == ["r1/a/1"]
 
 
-async def test_skip_of_a_step_that_waits_lets_its_dependents_start_without_it() -> None:
+async def test_what_stands_behind_a_skipped_step_still_waits_for_what_that_waited_for() -> None:
     run = await scenario().begin({"steps": [step("w", "slow"), step("a", after=["w"]), step("b", after=["a"])]})
     await run.tell(SkipAsked, "a")
-    assert run.status("b") == "completed"
+    assert run.statuses == {"w": "running", "a": "skipped", "b": "pending"}
+    await run.play()
+    assert run.statuses == {"w": "completed", "a": "skipped", "b": "completed"}
+
+
+@pytest.mark.parametrize("skipped_in", ["review", "run"])
+async def test_a_skipped_step_does_not_hide_a_failure_behind_which_it_stood(skipped_in: str) -> None:
+    chain = [
+        ("fetch", "slow", []),
+        ("build", "once", ["fetch"]),
+        ("test", "echo", ["build"]),
+        ("deploy", "echo", ["test"]),
+    ]
+    steps = [step(name, tool, after=after) for name, tool, after in chain]
+    if skipped_in == "review":
+        steps[2]["status"] = "skipped"
+    run = await scenario().begin({"steps": steps})
+    if skipped_in == "run":
+        await run.tell(SkipAsked, "test")
+    await run.play()
+    assert run.statuses == {"fetch": "completed", "build": "failed", "test": "skipped", "deploy": "blocked"}
+    assert run.run.status is RunStatus.FAILED
+    await run.tell(RetryAsked, "build")
+    await run.play()
+    assert run.statuses == {"fetch": "completed", "build": "completed", "test": "skipped", "deploy": "completed"}
 
 
 @pytest.mark.parametrize("name", ["ok", "out", "nobody"])
@@ -313,7 +337,9 @@ async def test_a_step_skipped_in_the_new_version_is_skipped() -> None:
     run = await scenario().begin({"steps": [step("a", "slow"), step("b", after=["a"]), step("c", after=["b"])]})
     await run.adopt([{"op": "skip", "id": "b"}])
     assert run.status("b") == "skipped"
-    assert run.status("c") == "completed", "it need not wait for a"
+    assert run.status("c") == "pending", "it still comes after a"
+    await run.play()
+    assert run.status("c") == "completed"
     assert await run.play() is RunStatus.COMPLETED
 
 

@@ -134,15 +134,16 @@ def block_followers(board: Board, state: StepState) -> None:
 
 
 def _open_followers(run: RunState, root: str) -> list[StepState]:
-    """What is open and hangs on a step, in an order that respects dependencies; behind what is not open nothing is."""
+    """What is open and hangs on a step, in an order that respects dependencies; what was skipped is looked through."""
     found: dict[str, StepState] = {}
     stack = [root]
     while stack:
         for name in run.followers[stack.pop()]:
-            if name not in found and run.steps[name].is_open:
-                found[name] = run.steps[name]
+            state = run.steps[name]
+            if name not in found and (state.is_open or state.is_passed_over):
+                found[name] = state
                 stack.append(name)
-    return sorted(found.values(), key=lambda state: state.rank)
+    return sorted((state for state in found.values() if state.is_open), key=lambda state: state.rank)
 
 
 def _how_it_ended(state: StepState) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from beforehand.engine.board import Board
 from beforehand.engine.ending import block_followers
-from beforehand.engine.state import StepState
+from beforehand.engine.state import RunState, StepState
 from beforehand.model.plan import RunStatus, StepStatus
 
 
@@ -21,8 +21,18 @@ def is_being_cancelled(board: Board) -> bool:
     return run.cancelling
 
 
-def holds_up(state: StepState) -> bool:
-    return state.is_settled and not state.lets_go_on
+def holds_up(run: RunState, state: StepState) -> bool:
+    """Whether what needs this step waits for nothing: it ended badly, or what it was skipped behind did."""
+    looked_at, stack = {state.step.id}, [state]
+    while stack:
+        other = stack.pop()
+        if other.is_passed_over:
+            ahead = [name for name in other.needs if name not in looked_at] if not other.lets_go_on else []
+            looked_at.update(ahead)
+            stack += [run.steps[name] for name in ahead]
+        elif other.is_settled and not other.lets_go_on:
+            return True
+    return False
 
 
 def never_began(state: StepState) -> bool:
@@ -68,7 +78,7 @@ def unblock(board: Board, root: StepState, *, everything: bool) -> None:
     for name in sorted(names, key=lambda step_id: run.steps[step_id].rank):
         state = run.steps[name]
         undone = state.status is StepStatus.BLOCKED or never_began(state)
-        if undone and not any(holds_up(run.steps[need]) for need in state.needs):
+        if undone and not any(holds_up(run, run.steps[need]) for need in state.needs):
             board.update_step(state, StepStatus.PENDING, reset=True)
             lift_parent(board, state)
 
@@ -82,6 +92,6 @@ def block_held_up(board: Board) -> None:
 def _block_held_up_step(board: Board, state: StepState) -> None:
     run = board.run
     if state.is_open:
-        blocker = next((run.steps[need] for need in state.needs if holds_up(run.steps[need])), None)
+        blocker = next((run.steps[need] for need in state.needs if holds_up(run, run.steps[need])), None)
         if blocker is not None:
             block_followers(board, blocker)

@@ -50,10 +50,13 @@ class StepState:
     decision: str | None = None
     children: tuple[str, ...] = ()
     open_children: int = 0
+    lets_go_on: bool = False
+    """Whether what needs this step may go on: it completed, or it was skipped and its own needs let it go on."""
 
     @property
-    def lets_go_on(self) -> bool:
-        return self.status is _COMPLETED or (self.status is _SKIPPED and not self.denied)
+    def is_passed_over(self) -> bool:
+        """Skipped, not denied: it stands for what it needs itself."""
+        return self.status is _SKIPPED and not self.denied
 
     @property
     def is_open(self) -> bool:
@@ -143,9 +146,10 @@ class RunState:
         for name, state in self.steps.items():
             for need in state.needs:
                 self.followers[need].append(name)
-        self.waits = {
-            name: sum(not self.steps[need].lets_go_on for need in state.needs) for name, state in self.steps.items()
-        }
+        self.waits = dict.fromkeys(self.steps, 0)
+        for name, state in sorted(self.steps.items(), key=lambda item: item[1].rank):
+            self.waits[name] = sum(not self.steps[need].lets_go_on for need in state.needs)
+            state.lets_go_on = self._lets_go_on(state)
         self.unsettled = sum(not state.is_settled for state in self.steps.values())
         self.running = sum(state.status is _RUNNING and not state.children for state in self.steps.values())
         self.retrying = sum(state.retry_at is not None for state in self.steps.values())
@@ -188,18 +192,33 @@ class RunState:
         if event.seq:
             self.last_seq = event.seq
 
+    def _lets_go_on(self, state: StepState) -> bool:
+        return state.status is _COMPLETED or (state.is_passed_over and self.waits[state.step.id] == 0)
+
+    def _pass_on(self, state: StepState) -> None:
+        """Let followers know whether a step lets them go on; what was skipped hands that further."""
+        changed = [state]
+        while changed:
+            state = changed.pop()
+            goes_on = self._lets_go_on(state)
+            if goes_on is state.lets_go_on:
+                continue
+            state.lets_go_on = goes_on
+            for name in self.followers[state.step.id]:
+                self.waits[name] += -1 if goes_on else 1
+                self._note_eligible(name)
+                if self.steps[name].status is _SKIPPED:
+                    changed.append(self.steps[name])
+
     def _set(self, state: StepState, change: Callable[[StepState], None]) -> None:
         """Change a step and keep every count that hangs on it true."""
-        went_on, settled, ran, retried = _standing(state)
+        settled, ran, retried = _standing(state)
         change(state)
-        goes_on, is_settled, runs, retries = _standing(state)
+        is_settled, runs, retries = _standing(state)
         self.retrying += retries - retried
         self.running += runs - ran
         name = state.step.id
-        if went_on != goes_on:
-            for follower in self.followers[name]:
-                self.waits[follower] += 1 if went_on else -1
-                self._note_eligible(follower)
+        self._pass_on(state)
         if settled != is_settled:
             self.unsettled += settled - is_settled
             if state.parent is not None:
@@ -225,9 +244,9 @@ def asks_of_items(step: Step) -> bool:
     return any(reference.step in ("item", "index") for reference in parse_condition(step.when).references)
 
 
-def _standing(state: StepState) -> tuple[bool, bool, bool, bool]:
-    """What a run counts: whether the step lets others go on, has settled, is running, waits to be tried again."""
-    return state.lets_go_on, state.is_settled, _counts_as_running(state), state.retry_at is not None
+def _standing(state: StepState) -> tuple[bool, bool, bool]:
+    """What a run counts: whether the step has settled, is running, waits to be tried again."""
+    return state.is_settled, _counts_as_running(state), state.retry_at is not None
 
 
 def _counts_as_running(state: StepState) -> bool:

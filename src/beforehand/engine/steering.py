@@ -164,7 +164,7 @@ def retry(board: Board, asked: RetryAsked) -> None:
 def _is_held_up(board: Board, state: StepState) -> bool:
     """Refuse what needs steps that ended badly; what was only cancelled before it began comes back by itself."""
     run = board.run
-    held_up = [name for name in state.needs if holds_up(run.steps[name]) and not never_began(run.steps[name])]
+    held_up = [name for name in state.needs if holds_up(run, run.steps[name]) and not never_began(run.steps[name])]
     if held_up:
         board.refuse("step.blocked", state.step.id, f"It needs {', '.join(held_up)}: retry or skip that first.")
     return bool(held_up)
@@ -176,11 +176,7 @@ def skip(board: Board, asked: SkipAsked) -> None:
     state = run.steps.get(asked.step_id)
     if is_being_cancelled(board):
         return
-    if (
-        state is None
-        or state.status is StepStatus.COMPLETED
-        or (state.status is StepStatus.SKIPPED and state.lets_go_on)
-    ):
+    if state is None or state.status is StepStatus.COMPLETED or state.is_passed_over:
         board.refuse("step.done", asked.step_id, "This step is done already.")
     elif run.status is RunStatus.CANCELLED:
         board.refuse("run.ended", asked.step_id, "The run was cancelled.", "Retry a step to go on.")
