@@ -6,7 +6,7 @@ import pytest
 
 from beforehand.adapters.sim.body import SimSettings
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.fleet.inputs import PatchStream, PatchWorksite, RequestTransport
+from beforehand.fleet.inputs import PatchStream, PatchWorksite, RequestTransport, TaskVerb
 from beforehand.fleet.scene import read_fleet
 from beforehand.fleet.simulate import simulate
 from beforehand.fleet.state import snapshot
@@ -208,6 +208,19 @@ def test_fleet_6_2_after_commit_the_task_is_held_with_a_decision() -> None:
     assert shift.site("DROP_01").occupancy_before == "filled"
     decision = next(iter(shift.state.decisions.values()))
     assert "abort" in decision.verbs
+
+
+@pytest.mark.parametrize("verb", ["resume", "redo"])
+def test_fleet_5_nobody_can_send_a_pallet_onto_a_filled_place(verb: str) -> None:
+    shift = Shift(with_policy(line(drops=3), commitDistanceM=100))
+    shift.until(lambda: bool(shift.state.tasks) and shift.task().committed)
+    shift.tick(PatchWorksite("DROP_01", "filled"))
+    reasons = shift.tick(TaskVerb(shift.task().task_id, verb))
+    assert [reason.says for reason in reasons] == ["DROP_01 is filled, and the drop needs it empty."]
+    assert shift.task().status == "held"
+    shift.tick(PatchWorksite("DROP_01", "empty"))
+    assert shift.tick(TaskVerb(shift.task().task_id, verb)) == ()
+    shift.until(lambda: shift.task().status == "completed")
 
 
 def test_fleet_6_2_commit_distance_is_measured_along_the_route() -> None:

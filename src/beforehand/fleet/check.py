@@ -30,9 +30,13 @@ def check_names(parts: Parts, problems: Problems) -> None:
         _known(edge.to, nodes, f"{path}.to", "node", problems)
         if edge.from_ is not None and edge.from_ == edge.to:
             problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; take it out.")
+    _edges_twice(parts, problems)
     for path, site in _read(parts, "worksites"):
         _known(site.entry_node_id, nodes, f"{path}.entryNodeId", "node", problems)
         _known(site.action_node_id, nodes, f"{path}.actionNodeId", "node", problems)
+        if site.occupancy == "reserved":
+            says = "a place cannot begin as reserved, because no task holds it; write empty, filled or unknown."
+            problems.add("scene.reserved", f"{path}.occupancy", says)
         check_plain(site.pick_params, f"{path}.pickParams", problems)
         check_plain(site.drop_params, f"{path}.dropParams", problems)
         _fork(site.pick_params, "ForkLoad", f"{path}.pickParams", problems)
@@ -45,6 +49,17 @@ def check_names(parts: Parts, problems: Problems) -> None:
         check_plain(stream.params, f"{path}.params", problems)
         check_plain(stream.meta, f"{path}.meta", problems)
         _stream(stream, path, known, sites, problems)
+
+
+def _edges_twice(parts: Parts, problems: Problems) -> None:
+    """A way between two nodes is given once; one edge each way is fine where both are one-way."""
+    given: dict[tuple[str, str], str] = {}
+    for path, edge in _read(parts, "edges"):
+        ways = [(edge.from_, edge.to)] if edge.one_way else [(edge.from_, edge.to), (edge.to, edge.from_)]
+        first = next((given[way] for way in ways if way in given), None)
+        if first is not None:
+            problems.add("scene.duplicate", path, f"{first} already leads from {edge.from_} to {edge.to}; keep one.")
+        given.update(dict.fromkeys(ways, path))
 
 
 def check_numbers(parts: Parts, problems: Problems) -> None:

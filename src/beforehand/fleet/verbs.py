@@ -129,6 +129,8 @@ def situation(board: Board, task: Task) -> str:
 
 def _resume(board: Board, task: Task, value: Any) -> None:
     """Goes on with the order the robot still has, or sends it anew where the robot has none."""
+    if _place_is_wrong(board, task):
+        return
     task = _reactivate(board, task)
     if task.robot_id is None or task.command_state not in IN_FLIGHT:
         if task.command_state == "none":
@@ -141,7 +143,20 @@ def _resume(board: Board, task: Task, value: Any) -> None:
 
 
 def _redo(board: Board, task: Task, value: Any) -> None:
-    give_up(board, _reactivate(board, task), "resend", retries=0)
+    if not _place_is_wrong(board, task):
+        give_up(board, _reactivate(board, task), "resend", retries=0)
+
+
+def _place_is_wrong(board: Board, task: Task) -> bool:
+    """Refuse to go on where the books say that the fork work cannot work out."""
+    site = board.site(task.source_id if task.step == "pick" else task.target_id)
+    wanted = "filled" if task.step == "pick" else "empty"
+    if site.lies == wanted:
+        return False
+    says = f"{site.worksite_id} is {site.lies}, and the {task.step} needs it {wanted}."
+    try_next = f"Correct {site.worksite_id}, or abort the task (with a pallet on the fork: name another place)."
+    board.refuse("worksite.wrong", task.task_id, says, try_next)
+    return True
 
 
 def _reactivate(board: Board, task: Task) -> Task:

@@ -51,6 +51,33 @@ def changed(path: list[Any], value: Any) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.parametrize(
+    ("second", "is_wrong"),
+    [
+        ({"from": "LM1", "to": "AP1"}, True),
+        ({"from": "AP1", "to": "LM1"}, True),
+        ({"from": "LM1", "to": "AP1", "oneWay": True}, True),
+        ({"from": "AP1", "to": "AP2"}, False),
+    ],
+)
+def test_a_way_is_given_once(second: dict[str, Any], is_wrong: bool) -> None:
+    document = changed(["edges"], [*GOOD["edges"], second])
+    if not is_wrong:
+        assert read_fleet(document)
+        return
+    assert problems_of(document)["edges[2]"].endswith(f"leads from {second['from']} to {second['to']}; keep one.")
+
+
+def test_one_edge_each_way_is_two_ways() -> None:
+    ways = [{"from": "LM1", "to": "AP1", "oneWay": True}, {"from": "AP1", "to": "LM1", "oneWay": True}]
+    assert read_fleet(changed(["edges"], [*ways, GOOD["edges"][1]]))
+
+
+def test_no_place_begins_reserved() -> None:
+    document = changed(["worksites", 0, "occupancy"], "reserved")
+    assert "no task holds it" in problems_of(document)["worksites[0].occupancy"]
+
+
 def test_a_good_scene_is_read_with_the_contracts_defaults() -> None:
     scene = read_fleet(GOOD)
     assert scene.settings.wire() == {
