@@ -338,6 +338,9 @@ async def test_steps_are_found_by_their_run_whatever_their_ids_are(tmp_path: Pat
     assert await found(parent="r", open=False) == ["r/b", "elsewhere", "r/é", "r/"]
     assert await found(parent="other") == ["r/c"]
     assert await found() == [id for id, _ in named]
+    assert await found(newest_first=True, limit=3) == ["r/", "r/é", "r/c"]
+    assert await found(open=True) == ["r/a"]
+    assert await found(parent="") == []
     assert await store.count("step") == 7
     await store.close()
 
@@ -389,6 +392,11 @@ async def test_no_question_about_rows_scans_or_sorts_them(
     steps = await plan_of(tmp_path, *tables.rows_question("run", *how, 10, newest_first))
     assert any(index in step for step in steps), steps
     assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps), steps
+
+
+async def test_the_newest_steps_are_found_without_sorting_them_all(tmp_path: Path) -> None:
+    steps = await plan_of(tmp_path, *tables.rows_question("step", None, None, 10, True))
+    assert not any("TEMP B-TREE" in step for step in steps), steps
 
 
 async def plan_of(folder: Path, sql: str, values: list[Any]) -> list[str]:
