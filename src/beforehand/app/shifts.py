@@ -42,7 +42,8 @@ def play(document: Any, faults: Any, for_s: float | None, lines: TextIO | None) 
     if lines is not None:
         for event in result.events:
             lines.write(json.dumps(event.wire(), ensure_ascii=False, separators=(",", ":")) + "\n")
-    return result.wire()
+    waits = [{"title": asked.title, "verbs": list(asked.verbs)} for asked in result.state.decisions.values()]
+    return result.wire() | ({"decisions": waits} if waits else {})
 
 
 @contextmanager

@@ -82,10 +82,11 @@ def say_problems(problems: Iterable[Mapping[str, Any]], *, head: str = "") -> No
 
 def problem_sentence(problem: Mapping[str, Any]) -> str:
     says = str(problem.get("says", ""))
-    parts = [f"{problem['path']}: {says}" if problem.get("path") else says]
+    path = problem.get("path")
+    parts = [f"{path}: {says}" if path and not says.startswith(f"{path}:") else says]
     unsaid = [name for name in problem.get("nearest", ()) if name not in says]
     if unsaid:
-        parts.append(f"Valid names: {', '.join(problem['nearest'])}.")
+        parts.append(f"Nearest names: {', '.join(problem['nearest'])}.")
     if problem.get("tryNext"):
         parts.append(str(problem["tryNext"]))
     return " ".join(parts)

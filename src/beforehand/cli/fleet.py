@@ -54,6 +54,8 @@ def simulate(
         print_json(result)
     elif events != "-":
         _show(result)
+    for asked in result.get("decisions", ()):
+        say(f"It waits for a person: {asked['title']}", f"A person could answer: {', '.join(asked['verbs'])}.")
     for violation in result["invariantViolations"]:
         say(f"A rule of the fleet was broken: {violation}")
     return FAILED if result["invariantViolations"] else DONE

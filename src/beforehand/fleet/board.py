@@ -233,15 +233,21 @@ class Board:
             if kind == "task":
                 self._settle_task(key)
             elif kind == "site":
-                site = self.site(key)
-                if site != self.state.worksites[key]:
-                    self.emit("worksiteUpdated", {"worksiteId": key}, wire_of(site), site.reserved_by or "")
+                site, was = self.site(key), self.state.worksites[key]
+                if site != was:
+                    # What frees a place belongs to the task that held it.
+                    holder = site.reserved_by or was.reserved_by or key
+                    self.emit("worksiteUpdated", {"worksiteId": key}, wire_of(site), holder)
             else:
-                robot = self.robot(key)
-                if robot != self.state.robots[key]:
-                    about = {"robotId": key} | ({"taskId": robot.task_id} if robot.task_id else {})
-                    self.emit("robotUpdated", about, robot_wire(robot, self.seen(key)), robot.task_id or "")
+                self._settle_robot(key)
         return Verdict(tuple(self.events), tuple(self.commands), tuple(self.reasons))
+
+    def _settle_robot(self, robot_id: str) -> None:
+        robot, was = self.robot(robot_id), self.state.robots[robot_id]
+        if robot != was:
+            about = {"robotId": robot_id} | ({"taskId": robot.task_id} if robot.task_id else {})
+            task_id = robot.task_id or was.task_id or robot_id
+            self.emit("robotUpdated", about, robot_wire(robot, self.seen(robot_id)), task_id)
 
     def _settle_task(self, task_id: str) -> None:
         before = self._created.get(task_id) or self.state.tasks.get(task_id)
