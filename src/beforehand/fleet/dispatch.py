@@ -13,13 +13,12 @@ the window comes on top. Every tie is broken by id.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from heapq import heappop, heappush
 
 from beforehand.fleet.board import Board
 from beforehand.fleet.fitness import Offer, Whereabouts, fit, robots_at_rest
 from beforehand.fleet.matching import best_matching
-from beforehand.fleet.rules import can_drop, can_pick, reserve
+from beforehand.fleet.rules import can_drop, can_pick, is_usable, reserve
 from beforehand.fleet.streams import KINDS, Candidate, StreamView
 from beforehand.model.fleet import Stream, Task, Worksite, changed
 
@@ -215,13 +214,24 @@ class Queue:
     # What handlers see
 
     def view(self, stream_id: str) -> StreamView:
-        return StreamView(
-            self.board.stream(stream_id),
-            self.board.state.params[stream_id],
-            self.site,
-            partial(self.can_pick, stream_id=stream_id),
-            self.can_drop,
-        )
+        """A handler asks about every place of its groups, so the answers are made in one go."""
+        board, tentative, now = self.board, self.tentative, self.board.sites_now
+        known = board.state.worksites
+        only = None if self.only is None else self.only.get(stream_id, set())
+
+        def can_pick(site_id: str) -> bool:
+            site = now.get(site_id) or known[site_id]
+            if site.occupancy != "filled" or site_id in tentative or (site.failures and not is_usable(board, site)):
+                return False
+            return only is None or site_id in only
+
+        def can_drop(site_id: str) -> bool:
+            site = now.get(site_id) or known[site_id]
+            return (
+                site.occupancy == "empty" and site_id not in tentative and (not site.failures or is_usable(board, site))
+            )
+
+        return StreamView(board.stream(stream_id), board.state.params[stream_id], self.site, can_pick, can_drop)
 
     def site(self, site_id: str) -> Worksite:
         return self.tentative.get(site_id) or self.board.site(site_id)
@@ -325,9 +335,10 @@ def _assign_best(board: Board, queue: Queue) -> None:
     strict = board.settings.arbitration == "roundRobin"
     many = len(free) > MOST_A_TICK
     limit = min(len(free) if strict else 20 + 4 * len(free), (2 if many else 4) * MOST_A_TICK)
-    parts = Whereabouts(board, free).parts
+    parts: set[int] = set()
     offers: list[Offer] = []
     for offer in queue:
+        parts = parts or Whereabouts(board, free).parts
         if not _in_reach(board, offer, parts):
             continue
         offers.append(offer)
@@ -335,14 +346,28 @@ def _assign_best(board: Board, queue: Queue) -> None:
         queue.set_aside(offer)
         if len(offers) >= limit:
             break
+    if not offers:
+        return
     chosen = best_matching(board, free, offers)
     for offer, robot_id in chosen:
         if offer.task_id is not None:
             assign(board, offer, robot_id)
             board.free.remove(robot_id)
-    _assign_chosen(board, {(o.stream_id, o.source_id): r for o, r in chosen if o.task_id is None})
+    drawn = [(offer, robot_id) for offer, robot_id in chosen if offer.task_id is None]
+    if len(offers) == 1:
+        _assign_if_fit(board, drawn)
+    else:
+        _assign_chosen(board, {(offer.stream_id, offer.source_id): robot_id for offer, robot_id in drawn})
     if len(offers) == limit and len(free) > limit:
         board.free.clear()  # As above: there may be work for the rest.
+
+
+def _assign_if_fit(board: Board, chosen: list[tuple[Offer, str]]) -> None:
+    """Where there was one piece of work only, nothing stood before its drop: it is as it would be drawn again."""
+    for offer, robot_id in chosen:
+        if fit(board, robot_id, offer) is not None:
+            assign(board, offer, robot_id)
+            board.free.remove(robot_id)
 
 
 def _assign_chosen(board: Board, chosen: dict[tuple[str | None, str], str]) -> None:

@@ -28,10 +28,11 @@ def parking(board: Board) -> Board:
 
 def charging(board: Board) -> Board:
     """Robots low on battery go to a charger before anything else; those that have enough leave it."""
-    _grant_wishes(board)
+    robots = board.untasked_robots()
+    _grant_wishes(board, robots)
     if board.hold.person or not board.state.has_chargers:
         return board
-    for robot_id in board.untasked_robots():
+    for robot_id in robots:
         robot = board.robot(robot_id)
         if robot.task_id is not None or robot.status != "online" or not board.seen(robot_id).heard:
             continue
@@ -143,11 +144,11 @@ def _start(board: Board, robot: Robot, errand: Errand) -> None:
         board.commands.append(GoTarget(key, robot.robot_id, {"id": errand.node_id}))
 
 
-def _grant_wishes(board: Board) -> None:
+def _grant_wishes(board: Board, robots: list[str]) -> None:
     """Errands a person asked for begin as soon as the robot has let go of what it did before."""
     if board.hold.person:
         return
-    for robot_id in board.untasked_robots():
+    for robot_id in robots:
         robot = board.robot(robot_id)
         if robot.wish is None or robot.task_id is not None or robot.held or robot.status == "offline":
             continue

@@ -35,15 +35,15 @@ def release(board: Board, site_id: str | None, holder: str) -> None:
 
 def can_pick(board: Board, site_id: str) -> bool:
     site = board.site(site_id)
-    return site.occupancy == "filled" and _is_usable(board, site)
+    return site.occupancy == "filled" and is_usable(board, site)
 
 
 def can_drop(board: Board, site_id: str) -> bool:
     site = board.site(site_id)
-    return site.occupancy == "empty" and _is_usable(board, site)
+    return site.occupancy == "empty" and is_usable(board, site)
 
 
-def _is_usable(board: Board, site: Worksite) -> bool:
+def is_usable(board: Board, site: Worksite) -> bool:
     return site.failures == 0 or (site.failures < SUSPECT_AFTER and site.rest_until_ts_ms <= board.now)
 
 

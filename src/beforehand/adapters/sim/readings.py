@@ -14,14 +14,18 @@ class Position(NamedTuple):
 
 
 def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
+    """What the robot reports now. Driving robots do so twice a second, so this is `position` written out."""
     order, leg = body.order, body.leg
-    share = 0.0
-    if leg is None:
-        x, y = yard.roads.at[body.node]
-        heading = round(body.heading, 3)
-    else:
-        share = body.share_driven(at_ms)
-        x, y, heading = position(yard, body, at_ms, share)
+    x, y = yard.roads.at[body.node]
+    share, heading = 0.0, body.heading
+    if leg is not None:
+        driven_ms = body.elapsed(at_ms) - leg.turn_ms
+        if driven_ms > 0:
+            share, heading = driven_ms / leg.drive_ms, leg.heading_to
+            to_x, to_y = yard.roads.at[leg.to]
+            x, y = round(x + (to_x - x) * share, 3), round(y + (to_y - y) * share, 3)
+        else:
+            heading = body.heading_at(at_ms)
     return Telemetry(
         body.robot_id,
         at_ms,
@@ -31,7 +35,7 @@ def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
         leg.to if leg is not None and share else None,
         x,
         y,
-        heading,
+        round(heading, 3),
         body.status,
         order.key if order and yard.settings.task_ids else None,
         round(body.battery_at(at_ms, yard.costs, share), 4),
