@@ -27,6 +27,8 @@ FRUITLESS = 200
 free robot does not count."""
 MOST_A_TICK = 25
 """How many pieces of work are given out in one tick, so that the start of a big fleet takes several short ones."""
+MOST_MATCHED = 40
+"""How many pieces of work `optimal` looks at when more robots than `MOST_A_TICK` are free."""
 
 
 def candidates(board: Board) -> Board:
@@ -333,8 +335,8 @@ def _assign_best(board: Board, queue: Queue) -> None:
     """All robots at once, so that together they drive as little as possible without a pallet."""
     free = list(board.free)
     strict = board.settings.arbitration == "roundRobin"
-    many = len(free) > MOST_A_TICK
-    limit = min(len(free) if strict else 20 + 4 * len(free), (2 if many else 4) * MOST_A_TICK)
+    wanted = len(free) if strict else min(20 + 4 * len(free), 4 * MOST_A_TICK)
+    limit = min(wanted, MOST_MATCHED) if len(free) > MOST_A_TICK else wanted
     parts: set[int] = set()
     offers: list[Offer] = []
     for offer in queue:

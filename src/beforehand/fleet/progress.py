@@ -32,6 +32,7 @@ def progress(board: Board) -> Board:
         if not ack.ok and ack.robot_id in board.state.robots:
             _refused(board, ack)
     robots_now, robots = board.robots_now, board.state.robots
+    tasks_now, tasks = board.tasks_now, board.state.tasks
     for report, last in board.reports:
         robot = robots_now.get(report.robot_id) or robots[report.robot_id]
         if robot.orphan_key is not None:
@@ -39,7 +40,7 @@ def progress(board: Board) -> Board:
         elif robot.errand is not None and robot.errand.state not in ("due", "there"):
             _follow_errand(board, robot, report)
         elif robot.task_id is not None:
-            task = board.task(robot.task_id)
+            task = tasks_now.get(robot.task_id) or tasks[robot.task_id]
             if task.command_state in IN_FLIGHT and not (_no_news(board, task, report, last) or _in_fault(board, task)):
                 _follow_task(board, task, report, last)
     return board

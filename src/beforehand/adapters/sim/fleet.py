@@ -236,11 +236,11 @@ class SimFleet:
     def _period(self, at_ms: int) -> None:
         """The regular reports: of those on their way each time, of the others at the heartbeat."""
         self._put(at_ms + (_QUIET_STEP_MS if self._quiet else self.settings.period_ms), "", "period", None)
-        standing_ms = at_ms - self._heartbeat_ms
+        standing_ms, costs = at_ms - self._heartbeat_ms, self._yard.costs
         for body in self._bodies.values():
             if (body.leg is not None and not body.halts) or body.reported_ms <= standing_ms:
                 report = self._report(body, at_ms)
-                if self._yard.costs is not None and (report is None or not report.battery):
+                if costs is not None and (report is None or not report.battery):
                     self._watch_battery(body, at_ms)
 
     def _watch_battery(self, body: Body, at_ms: int) -> None:

@@ -36,12 +36,12 @@ def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
         x,
         y,
         round(heading, 3),
-        body.status,
+        body.status if body.halts else (0 if order is None else order.status),
         order.key if order and yard.settings.task_ids else None,
         round(body.battery_at(at_ms, yard.costs, share), 4),
         body.plugged,
         "blocked" in body.halts,
-        _load(yard, body),
+        _load(yard, body) if yard.settings.load_sensor or body.conditions else None,
         body.error,
     )
 
