@@ -58,7 +58,9 @@ def draw_scene(draw: random.Random, one_way_for_pallets: bool = False) -> FleetS
     edges: list[dict[str, Any]] = [{"from": f"N{n}", "to": f"N{draw.randrange(n)}"} for n in range(1, size)]
     for _ in range(draw.randint(0, 3)):
         start, end = draw.sample(range(size), 2)
-        edges.append({"from": f"N{start}", "to": f"N{end}", "oneWay": draw.random() < 0.5})
+        one_way = draw.random() < 0.5
+        if all({edge["from"], edge["to"]} != {f"N{start}", f"N{end}"} for edge in edges):
+            edges.append({"from": f"N{start}", "to": f"N{end}", "oneWay": one_way})
     count = draw.randint(3, 7)
     names = [f"W{n}" for n in range(count)]
     lies = ["filled", "empty"] * 4 + ["unknown"]

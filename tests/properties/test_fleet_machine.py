@@ -57,7 +57,7 @@ def document(draw: random.Random) -> dict[str, Any]:
     size = draw.randint(7, 11)
     nodes = [{"id": f"N{n}", "x": draw.randint(0, 20), "y": draw.randint(0, 20)} for n in range(size)]
     edges: list[dict[str, Any]] = [{"from": f"N{n}", "to": f"N{draw.randint(0, n - 1)}"} for n in range(1, size)]
-    if draw.random() < 0.5:
+    if draw.random() < 0.5 and edges[-1]["to"] != "N0":
         edges.append({"from": "N0", "to": f"N{size - 1}", "oneWay": draw.random() < 0.5})
     count = draw.randint(4, size - 1)
     names = [f"W{n}" for n in range(count)]
