@@ -320,7 +320,9 @@ class FleetMachine(RuleBasedStateMachine):
         """All stands still, whatever is in doubt is aborted, forks are emptied, the books are set right, on it goes."""
         self.tick(FleetVerb("hold"))
         for decision in list(self.state.decisions.values()):
-            self.tick(AnswerDecision(decision.id, "abort" if "abort" in decision.verbs else "release"))
+            late = decision.evidence.get("code") == "task.stale"
+            verb = "resume" if late else "abort" if "abort" in decision.verbs else "release"
+            self.tick(AnswerDecision(decision.id, verb))
         for _ in range(20):
             self.tick()
         for robot_id in self.state.robots:

@@ -6,6 +6,7 @@ import pytest
 
 from beforehand.fleet import routes as module
 from beforehand.fleet.routes import Routes
+from beforehand.fleet.scene import read_fleet
 from beforehand.model.fleet import Edge, FleetScene, Node, WorksiteSpec
 
 
@@ -49,3 +50,22 @@ def test_a_robot_between_two_nodes_goes_on_to_the_next(routes: Routes) -> None:
 def test_the_nearest_charger(routes: Routes) -> None:
     assert routes.to_charger("B") == pytest.approx(1)
     assert routes.to_charger("C") == math.inf
+
+
+def test_a_way_there_and_back_is_as_long_and_parts_of_a_map_are_told_apart() -> None:
+    nodes = [{"id": name, "x": x, "y": 0} for x, name in enumerate("ABCDE")]
+    two_ways = [{"from": "A", "to": "B"}, {"from": "B", "to": "C", "lengthM": 7.5}, {"from": "D", "to": "E"}]
+    routes = Routes(read_fleet({"name": "parts", "nodes": nodes, "edges": two_ways}))
+    assert routes.between("A", "C") == routes.between("C", "A") == 8.5
+    assert routes.joined("A", "C")
+    assert not routes.joined("A", "D")
+    assert routes.part("A") == routes.part("C") != routes.part("D") == routes.part("E")
+
+
+def test_where_a_way_is_one_way_the_parts_are_not_enough() -> None:
+    nodes = [{"id": name, "x": x, "y": 0} for x, name in enumerate("ABC")]
+    edges = [{"from": "A", "to": "B", "oneWay": True}, {"from": "B", "to": "C"}]
+    routes = Routes(read_fleet({"name": "one way", "nodes": nodes, "edges": edges}))
+    assert routes.part("A") == routes.part("C")
+    assert (routes.joined("A", "C"), routes.joined("C", "A")) == (True, False)
+    assert routes.between("C", "A") == math.inf
