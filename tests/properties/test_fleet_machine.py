@@ -319,6 +319,8 @@ class FleetMachine(RuleBasedStateMachine):
     def see_to_everything(self) -> None:
         """All stands still, whatever is in doubt is aborted, forks are emptied, the books are set right, on it goes."""
         self.tick(FleetVerb("hold"))
+        for robot_id in self.state.robots:
+            self.tick(RobotVerb(robot_id, "out-of-service"))
         for decision in list(self.state.decisions.values()):
             late = decision.evidence.get("code") == "task.stale"
             verb = "resume" if late else "abort" if "abort" in decision.verbs else "release"
