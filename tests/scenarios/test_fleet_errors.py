@@ -528,6 +528,21 @@ def test_fleet_restart_an_order_never_seen_running_is_asked_about() -> None:
     assert {"redo", "done-by-hand", "abort"} <= set(only_decision(shift).verbs)
 
 
+def test_fleet_restart_an_order_its_robot_never_got_is_sent_anew() -> None:
+    robots = ScriptedRobots()
+    shift = Shift(yard(policy="recover"), robots)
+    robots.say("RB-01", 0, node_id="LM1")
+    shift.tick()
+    robots.say("RB-01", 4, node_id="LM1", task_id="an-earlier-order")
+    shift.restart()
+    assert len(robots.told) == 1, "robots are heard before orders"
+    assert shift.task().status == "active"
+    robots.say("RB-01", 4, node_id="LM1", task_id="an-earlier-order")
+    shift.tick()
+    assert len(robots.told) == 2
+    assert not shift.state.decisions
+
+
 def test_fleet_restart_an_order_shown_running_goes_on() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(), robots)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.app.house import House
-from beforehand.app.plans import correlation_of, edit_running, get_plan, stale_version
+from beforehand.app.plans import SCENE_TOOLS, correlation_of, edit_running, get_plan, stale_version
 from beforehand.app.runs import adopt_version, answer_review, load_run, start_run, take_up, tell
 from beforehand.app.scenes import activate_scene
 from beforehand.engine.decide import record
@@ -142,7 +142,7 @@ async def _answer_run(
         await take_up(house, run_id)
     driver = house.drivers.get(run_id)
     run = driver.run if driver is not None else await load_run(house, run_id)
-    value = _as_meant(decision, verb, value)
+    value = _in_its_scene(run, decision, verb, _as_meant(decision, verb, value))
     _check_value(house, run, decision, verb, value)
     given: list[Any] = [Answered(house.now(), decision.id, verb, value, note, by)]
     if decision.kind == "failure" and verb == "insert":
@@ -164,6 +164,15 @@ def _as_meant(decision: Decision, verb: str, value: Any) -> Any:
     if decision.kind == "failure" and verb == "insert" and isinstance(value, list):
         return {"steps": value}
     return value
+
+
+def _in_its_scene(run: RunState, decision: Decision, verb: str, value: Any) -> Any:
+    """Other arguments for a step of a cell or a fleet are for the plan's own scene, unless they name one."""
+    tool = run.steps[str(decision.about["stepId"])].step.tool
+    args = value.get("args") if verb == "retry" and isinstance(value, Mapping) else None
+    if run.plan.scene is None or not tool.startswith(SCENE_TOOLS) or not isinstance(args, Mapping):
+        return value
+    return {**value, "args": {"scene": run.plan.scene, **args}}
 
 
 def _check_value(house: House, run: RunState, decision: Decision, verb: str, value: Any) -> None:

@@ -21,6 +21,8 @@ from beforehand.model.event import Event, iso
 from beforehand.model.plan import Origin, Plan, Step, StepStatus
 from beforehand.model.reason import Problem, name_list, nearest_names
 
+SCENE_TOOLS = ("cell.", "fleet.")
+"""How the names of tools begin that work in a scene."""
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
     "cancel": "The plan is put away; nothing runs.",

@@ -14,6 +14,7 @@ from typing import Any
 from beforehand.app.cell_plans import atomic_steps, claims, scene_in
 from beforehand.app.cells import cells_of
 from beforehand.app.craft import PlanRequest
+from beforehand.app.crafts import register_crafts
 from beforehand.app.graphs import find_scene
 from beforehand.app.house import House, open_house
 from beforehand.app.plans import craft_of, preview, problems_of
@@ -31,6 +32,7 @@ async def open_scratch(settings: Settings, *, with_servers: bool = True) -> Asyn
     with TemporaryDirectory(prefix="beforehand-") as folder:
         values = {**settings.values, "db": str(Path(folder) / "scratch.db")}
         async with open_house(replace(settings, values=values), with_servers=with_servers) as house:
+            register_crafts(house)
             yield house
 
 
@@ -54,8 +56,8 @@ async def check_plan(
                 raise
             return Checked(len(atomic_steps(document) or ()), list(error.problems))
         plan, problems = check_document(document, house.catalog)
-        if not problems and plan.scene is not None:
-            plan = await _prepared(house, settings, plan)
+        if not problems:
+            plan = await _prepared(house, settings, plan) if plan.scene is not None else plan
             problems = await problems_of(house, plan)
         return Checked(len(plan.steps), problems, None if problems else await _end(house, plan))
 
@@ -143,10 +145,6 @@ async def _prepared(house: House, settings: Settings, plan: Plan) -> Plan:
 
 async def know_scene(house: House, settings: Settings, scene: str) -> str:
     """Make sure that a scratch house knows a scene: as the home does, else as an example or a file has it; its name."""
-    from beforehand.app.crafts import register_crafts
-
-    if not house.crafts:
-        register_crafts(house)
     if await house.store.row("scene", scene) is not None:
         return scene
     document, state = await _from_home(settings, scene)
@@ -174,9 +172,6 @@ async def _from_home(settings: Settings, scene: str) -> tuple[Any, dict[str, Any
 
 async def check_scene_document(settings: Settings, document: Any) -> tuple[dict[str, Any], list[Problem]]:
     """A scene's document in its normal form and what is odd about it; BadInputError with every problem."""
-    from beforehand.app.crafts import register_crafts
-
     async with open_scratch(settings, with_servers=False) as house:
-        register_crafts(house)
         checked = check_scene(house.crafts, document)
         return checked, house.crafts[checked["kind"]].warnings(checked)

@@ -36,6 +36,7 @@ class Moment:
             "startS": self.start_s,
             "endS": self.end_s,
             "name": self.name,
+            "says": f"{self.name}.",
             "action": self.action,
             "position": self.after.current_position,
             "tool": self.after.current_tool,

@@ -7,6 +7,7 @@ from typing import Any
 
 from beforehand.app.cell_plans import scene_in
 from beforehand.app.cells import cells_of, read_fault
+from beforehand.app.crafts import register_crafts
 from beforehand.app.fleets import fleets_of
 from beforehand.app.graphs import find_scene
 from beforehand.app.house import House
@@ -27,6 +28,8 @@ class Here:
 
     def __init__(self, house: House) -> None:
         self.house = house
+        register_crafts(house)
+        fleets_of(house).only_requests = True
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         named = scene if scene is not None else scene_in(document)
@@ -39,11 +42,6 @@ class Here:
 
     async def _live_scene(self, scene: str) -> str:
         """Make one scene live in this process, saving it first when the home does not know it; its name."""
-        from beforehand.app.crafts import register_crafts
-
-        if not self.house.crafts:
-            register_crafts(self.house)
-            fleets_of(self.house).only_requests = True
         if await self.house.store.row("scene", scene) is None:
             return str(
                 (await save_scene(self.house, None, await find_scene(self.house.settings, scene), activate=True))[

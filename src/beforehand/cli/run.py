@@ -1,5 +1,6 @@
 """`beforehand run`: carry a plan out, or go on with a run."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -52,9 +53,21 @@ def run(
 
     async def begin(desk: "Desk") -> "Document":
         taken = await desk.take_plan(document, scene=scene, workspace=str(settings.workspace))
-        return await desk.start(taken["id"], taken["version"])
+        return await started(desk, taken)
 
     return carry_out(settings, begin, output=output, yes=yes)
+
+
+async def started(desk: "Desk", plan: "Document") -> "Document":
+    """Start a plan that was taken in to be run; refused, it does not stay behind as a review nobody asked for."""
+    from beforehand.model.errors import BeforehandError
+
+    try:
+        return await desk.start(plan["id"], plan["version"])
+    except BeforehandError:
+        with suppress(BeforehandError):
+            await desk.answer(f"{plan['id']}-v{plan['version']}", "cancel", value=None, note="It could not be started.")
+        raise
 
 
 def resumed(settings: "Settings", run_id: str) -> "Begin":

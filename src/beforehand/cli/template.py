@@ -110,7 +110,7 @@ def run(
     db: DbOption = None,
 ) -> int:
     """Fill a template in and carry the plan out, as `beforehand run` does."""
-    from beforehand.cli.run import refuse_missing
+    from beforehand.cli.run import refuse_missing, started
     from beforehand.cli.running import carry_out
 
     settings = settings_from(workspace=workspace, home=home, db=db)
@@ -119,7 +119,7 @@ def run(
 
     async def begin(desk: "Desk") -> "Document":
         plan = await _planned(desk, settings, name, pairs)
-        return await desk.start(plan["id"], plan["version"])
+        return await started(desk, plan)
 
     return carry_out(settings, begin, output=output, yes=yes)
 
