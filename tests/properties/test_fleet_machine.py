@@ -334,8 +334,9 @@ class FleetMachine(RuleBasedStateMachine):
                 self.tick(RobotVerb(robot_id, "set-load", "empty"))
         standing = {place.id for place in self.floor.pallets().values() if place.kind == "worksite"}
         for site in list(self.state.worksites.values()):
-            if site.worksite_type == "buffer" and site.reserved_by is None:
-                self.tick(PatchWorksite(site.worksite_id, "filled" if site.worksite_id in standing else "empty"))
+            lies = "filled" if site.worksite_id in standing else "empty"
+            if site.worksite_type == "buffer" and (site.reserved_by is None or site.lies != lies):
+                self.tick(PatchWorksite(site.worksite_id, lies))
         self.tick(FleetVerb("clear"))
 
     def tell_again(self) -> None:

@@ -55,6 +55,7 @@ def test_the_wire_form_names_the_plans_steps(star: CellScene) -> None:
         "startS": 0.0,
         "endS": 0,
         "name": "Move to Tool_Weld_Safe_Position",
+        "says": "Move to Tool_Weld_Safe_Position.",
         "action": "move",
         "position": "Tool_Weld_Safe_Position",
         "tool": "none",
