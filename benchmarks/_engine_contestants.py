@@ -59,14 +59,14 @@ def peak_kb() -> int:
 async def beforehand(shape: str, size: int | None, home: Path, began: float) -> dict[str, Any]:
     """Real engine, real store, real tables."""
     from beforehand.adapters.sqlite.store import SqliteStore
-    from beforehand.adapters.tools.registry import Toolbox
+    from beforehand.adapters.tools.registry import ToolRegistry
     from beforehand.app.clock import WallClock
-    from beforehand.app.projection import project
-    from beforehand.engine.catalog import Catalog
-    from beforehand.engine.driver import RunDriver, Surroundings
     from beforehand.engine.inputs import Begin
     from beforehand.engine.state import RunState
+    from beforehand.engine.tool_catalog import ToolCatalog
     from beforehand.engine.validate import plan_from
+    from beforehand.loop.rows import project
+    from beforehand.loop.run_driver import RunDriver, Surroundings
     from beforehand.model.event import Event
     from beforehand.ports.tool import Tool, ToolContext, ToolSpec
     from beforehand.testing.workspace import MemoryWorkspace
@@ -81,7 +81,7 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
                 first_done.append(time.time())
             return "x"
 
-    clock, catalog, box = WallClock(), Catalog([Nop.spec]), Toolbox([Nop()])
+    clock, catalog, box = WallClock(), ToolCatalog([Nop.spec]), ToolRegistry([Nop()])
     store = await SqliteStore.open(home / "log.db", project=project, now_ms=clock.now_ms)
     around = Surroundings(store, clock, catalog, box, MemoryWorkspace())
     validating = time.perf_counter()

@@ -17,11 +17,11 @@ from typing import Any
 
 import yaml
 
-from beforehand.cell.builder import Sequence, build
-from beforehand.cell.lookup import Lookup
-from beforehand.cell.order import best_order
-from beforehand.cell.scene import read_cell
-from beforehand.cell.verifier import verify
+from beforehand.crafts.cell.core.builder import Sequence, build
+from beforehand.crafts.cell.core.lookup import Lookup
+from beforehand.crafts.cell.core.order import best_order
+from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.cell.core.verifier import verify
 from beforehand.model.cell import CellScene, CellState, Goal, Intent, Move, Position, Routine, Support, ToolStand
 from beforehand.model.errors import BadInputError
 

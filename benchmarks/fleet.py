@@ -20,10 +20,10 @@ from typing import Any
 import yaml
 
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.fleet.decide import step
-from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.simulate import simulate
-from beforehand.fleet.state import initial
+from beforehand.crafts.fleet.core.decide import step
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.simulate import simulate
+from beforehand.crafts.fleet.core.state import initial
 from beforehand.model.fleet import FleetScene
 
 SCENES = Path(__file__).resolve().parents[1] / "scenes"

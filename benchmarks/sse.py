@@ -42,7 +42,7 @@ def server(pipe: Connection, bare: bool) -> None:
 async def _beforehand(pipe: Connection) -> None:
     import structlog
 
-    from beforehand.app.house import open_house
+    from beforehand.app.runtime import open_runtime
     from beforehand.app.settings import load_settings
     from beforehand.server.app import create_app
     from beforehand.server.listening import Listener, bind
@@ -50,18 +50,18 @@ async def _beforehand(pipe: Connection) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(50))
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings({"home": folder, "workspace": folder}, {}, Path(folder) / "none")
-        async with open_house(settings) as house:
-            app = create_app(house)
+        async with open_runtime(settings) as runtime:
+            app = create_app(runtime)
             bound = bind("127.0.0.1", 0)
 
             async def started() -> None:
                 pipe.send(bound.getsockname()[1])
 
-            listener = Listener(app, started=started, stopping=house.feed.close)
+            listener = Listener(app, started=started, stopping=runtime.feed.close)
             running = asyncio.create_task(listener.serve(sockets=[bound]))
 
             async def write() -> None:
-                await house.log("stepUpdated", EVENT, owner="bench", runId="r1", stepId="step_1")
+                await runtime.log("stepUpdated", EVENT, owner="bench", runId="r1", stepId="step_1")
 
             await _obey(pipe, write, lambda: app.state.audience.following)
             listener.should_exit = True

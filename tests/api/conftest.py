@@ -14,7 +14,7 @@ import structlog
 from fastapi import FastAPI
 
 from beforehand.app.crafts import register_crafts
-from beforehand.app.house import House, open_house
+from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.settings import load_settings
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, url_of
@@ -25,7 +25,7 @@ PATIENCE_S = 30
 @dataclass
 class Server:
     url: str
-    house: House
+    runtime: Runtime
     app: FastAPI
     http: httpx2.AsyncClient
     workspace: Path
@@ -123,22 +123,22 @@ async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> Asy
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
     settings = load_settings({"home": str(folder / "home"), "workspace": str(workspace), **flags}, {}, folder / "none")
-    async with open_house(settings) as house:
-        register_crafts(house)
-        app = create_app(house, host=host)
+    async with open_runtime(settings) as runtime:
+        register_crafts(runtime)
+        app = create_app(runtime, host=host)
         began = asyncio.Event()
 
         async def started() -> None:
             began.set()
 
         bound = bind("127.0.0.1", 0)
-        listener = Listener(app, started=started, stopping=house.feed.close)
+        listener = Listener(app, started=started, stopping=runtime.feed.close)
         running = asyncio.create_task(listener.serve(sockets=[bound]))
         await began.wait()
         url = url_of(bound)
         try:
             async with httpx2.AsyncClient(base_url=f"{url}/api/v1", trust_env=False, timeout=PATIENCE_S) as http:
-                yield Server(url, house, app, http, workspace)
+                yield Server(url, runtime, app, http, workspace)
         finally:
             listener.should_exit = True
             await running

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from beforehand.app.tokens import Tokens
-from beforehand.server.guard import is_loopback, same_place, shown_token, to_cookie
+from beforehand.server.auth import is_loopback, same_place, shown_token, to_cookie
 
 READS = ("/state", "/plans", "/runs", "/inbox", "/templates", "/scenes", "/tools", "/metrics", "/me", "/events?after=x")
 
@@ -14,7 +14,7 @@ READS = ("/state", "/plans", "/runs", "/inbox", "/templates", "/scenes", "/tools
 @pytest.fixture
 async def guarded(serve_with: Callable[..., Any]) -> AsyncIterator[Any]:
     async with serve_with(token="the-admins") as server:
-        tokens = Tokens(server.house.settings)
+        tokens = Tokens(server.runtime.settings)
         server.tokens = {role: tokens.add(role, role, 0) for role in ("viewer", "operator")} | {"admin": "the-admins"}
         yield server
 
@@ -116,13 +116,13 @@ async def test_logging_in_gives_a_cookie_that_scripts_cannot_read(guarded: Any) 
 async def test_a_revoked_token_stops_working_at_once(guarded: Any) -> None:
     headers = bearer(guarded.tokens["viewer"])
     assert (await guarded.http.get("/inbox", headers=headers)).status_code == 200
-    Tokens(guarded.house.settings).revoke("viewer")
+    Tokens(guarded.runtime.settings).revoke("viewer")
     guarded.problem(await guarded.http.get("/inbox", headers=headers), 401)
 
 
 async def test_an_unreadable_token_file_lets_nobody_in(serve_with: Callable[..., Any]) -> None:
     async with serve_with() as server:
-        (server.house.settings.home / "tokens.json").write_text("{")
+        (server.runtime.settings.home / "tokens.json").write_text("{")
         server.problem(await server.http.get("/inbox"), 503)
 
 

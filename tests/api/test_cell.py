@@ -16,7 +16,7 @@ def cell_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
     @asynccontextmanager
     async def opened(speed: float = 500.0) -> AsyncIterator[Any]:
         async with serve_with(speed=speed) as server:
-            await save_scene(server.house, None, find_document("weld_star"), activate=True)
+            await save_scene(server.runtime, None, find_document("weld_star"), activate=True)
             yield server
 
     return opened
@@ -189,9 +189,9 @@ async def test_a_cell_that_is_only_kept_is_made_live_by_its_first_run(serve_with
 
 async def test_a_live_cell_keeps_its_controller_when_it_is_activated_again(cell_server: Any) -> None:
     async with cell_server() as server:
-        before = server.house.shed.cells.live["weld_star"].controller
+        before = server.runtime.extensions.cells.live["weld_star"].controller
         await server.call("POST", "/scenes/weld_star/activate")
-        assert server.house.shed.cells.live["weld_star"].controller is before
+        assert server.runtime.extensions.cells.live["weld_star"].controller is before
         await server.call("POST", "/cells/weld_star/faults", {"fault": "stall"})
         plan = await planned(server, "go to Pos_1")
         run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
@@ -205,7 +205,7 @@ async def test_a_live_cell_keeps_its_controller_when_it_is_activated_again(cell_
 
 async def test_the_state_of_a_scene_has_its_decisions_only(cell_server: Any) -> None:
     async with cell_server() as server:
-        await save_scene(server.house, None, find_document("weld_corridor"), activate=True)
+        await save_scene(server.runtime, None, find_document("weld_corridor"), activate=True)
         mine = await planned(server, "go to Pos_1")
         await server.call("POST", "/plans", {"scene": "weld_corridor", "text": "go to Pos_1"}, status=201)
         state = await server.call("GET", "/state?scene=weld_star")

@@ -125,7 +125,7 @@ async def test_what_nobody_expected_is_a_problem_without_its_traceback(
     async def broken(*args: Any, **more: Any) -> Any:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(server.house.store, "row", broken)
+    monkeypatch.setattr(server.runtime.store, "row", broken)
     answer = await server.http.get("/plans/x", headers={"X-Correlation-Id": "look-for-me"})
     told = server.problem(answer, 500)
     assert told["correlationId"] == "look-for-me"

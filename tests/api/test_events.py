@@ -15,7 +15,7 @@ TOTAL = 600
 async def noted(server: Any, count: int, size: int = 0, **about: Any) -> None:
     """Write `count` events into the log."""
     for number in range(count):
-        await server.house.log("noted", {"number": number, "text": "x" * size}, owner="test", **about)
+        await server.runtime.log("noted", {"number": number, "text": "x" * size}, owner="test", **about)
 
 
 async def test_the_stream_is_the_whole_log_and_then_what_comes(server: Any) -> None:
@@ -43,7 +43,7 @@ async def test_a_number_beyond_the_end_means_the_end(server: Any) -> None:
         await server.until(lambda: server.app.state.audience.following == 1)
         await noted(server, 1)
         (event,) = await reading
-        assert event["seq"] == await server.house.store.last_seq()
+        assert event["seq"] == await server.runtime.store.last_seq()
         await server.until(lambda: server.app.state.audience.following == 0)
 
 
@@ -60,7 +60,7 @@ async def test_filters_let_through_what_they_say(server: Any) -> None:
     await server.ended(run["runId"])
     await server.ended(other["runId"])
     await noted(server, 1, taskId="t1")
-    last = await server.house.store.last_seq()
+    last = await server.runtime.store.last_seq()
     whole = await server.take(last)
     by_run = [event for event in whole if event["about"].get("runId") == run["runId"]]
     assert await server.take(len(by_run), run=run["runId"]) == by_run
@@ -72,8 +72,8 @@ async def test_filters_let_through_what_they_say(server: Any) -> None:
 
 
 async def test_a_scene_filters_too(server: Any) -> None:
-    await server.house.log("noted", {}, owner="test", scene="one")
-    await server.house.log("noted", {}, owner="test", scene="two")
+    await server.runtime.log("noted", {}, owner="test", scene="one")
+    await server.runtime.log("noted", {}, owner="test", scene="two")
     assert [event["seq"] for event in await server.take(1, scene="two")] == [2]
 
 
@@ -82,7 +82,7 @@ async def test_a_storm_of_reconnects_loses_and_doubles_nothing(server: Any) -> N
     draw = random.Random(7)
     followers = [asyncio.create_task(_with_breaks(server, random.Random(draw.random()))) for _ in range(12)]
     for _ in range(TOTAL // 20):
-        await asyncio.gather(*(server.house.log("noted", {}, owner="test") for _ in range(20)))
+        await asyncio.gather(*(server.runtime.log("noted", {}, owner="test") for _ in range(20)))
     for seen in await asyncio.gather(*followers):
         assert seen == list(range(1, TOTAL + 1))
 
@@ -137,9 +137,9 @@ async def test_a_reader_that_does_not_read_is_cut_off_and_slows_nobody(server: A
 
 
 async def test_a_quiet_stream_is_kept_alive_by_comments(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from beforehand.server import streams
+    from beforehand.server import sse
 
-    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(sse, "HEARTBEAT_S", 0.05)
     async with asyncio.timeout(10), server.http.stream("GET", "/events?kinds=nothing") as answer:
         lines = answer.aiter_lines()
         assert (await anext(lines)).startswith(":")
@@ -148,11 +148,11 @@ async def test_a_quiet_stream_is_kept_alive_by_comments(server: Any, monkeypatch
 async def test_live_frames_are_sent_as_they_come(server: Any) -> None:
     async with asyncio.timeout(10), server.http.stream("GET", "/telemetry") as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
-        await server.until(lambda: server.house.telemetry.listeners == 1)
-        server.house.telemetry.publish({"kind": "progress", "progress": 40.0, "speed": float("nan")})
+        await server.until(lambda: server.runtime.telemetry.listeners == 1)
+        server.runtime.telemetry.publish({"kind": "progress", "progress": 40.0, "speed": float("nan")})
         line = await anext(answer.aiter_lines())
         assert json.loads(line.removeprefix("data: ")) == {"kind": "progress", "progress": 40.0, "speed": None}
-    await server.until(lambda: server.house.telemetry.listeners == 0)
+    await server.until(lambda: server.runtime.telemetry.listeners == 0)
     await server.refused("GET", "/telemetry?scene=nowhere", status=404)
 
 
@@ -163,7 +163,7 @@ async def test_the_correlation_id_goes_from_the_request_to_the_last_event(server
     plan = answer.json()
     run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
     await server.ended(run["runId"])
-    events = await server.take(await server.house.store.last_seq())
+    events = await server.take(await server.runtime.store.last_seq())
     assert {event["correlationId"] for event in events} == {"order-4711"}
     drawn = await server.http.get("/health", headers={"X-Correlation-Id": "two words"})
     assert drawn.headers["x-correlation-id"].startswith("req_")

@@ -33,7 +33,7 @@ def fleet_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
     async def opened(*documents: dict[str, Any]) -> AsyncIterator[Any]:
         async with serve_with(speed=50) as server:
             for document in documents or (line(),):
-                await save_scene(server.house, None, document, activate=True)
+                await save_scene(server.runtime, None, document, activate=True)
             yield server
 
     return opened
@@ -228,7 +228,7 @@ async def test_telemetry_is_live_and_not_logged(fleet_server: Any) -> None:
             async for text in answer.aiter_lines():
                 if text.startswith("data:"):
                     frames.append(json.loads(text[5:]))
-                    seqs.append(await server.house.store.last_seq())
+                    seqs.append(await server.runtime.store.last_seq())
                 if len(frames) == 20:
                     break
         assert {frame["scene"] for frame in frames} == {"north"}

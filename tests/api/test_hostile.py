@@ -120,7 +120,7 @@ async def _known_names(server: Any) -> dict[str, list[str]]:
 
 
 async def _the_log_is_whole(server: Any) -> None:
-    last = await server.house.store.last_seq()
+    last = await server.runtime.store.last_seq()
     assert [event["seq"] for event in await server.take(last)] == list(range(1, last + 1))
 
 

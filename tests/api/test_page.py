@@ -5,7 +5,7 @@ from typing import Any
 
 from beforehand.model.plan import RunStatus, StepStatus
 from beforehand.server.page.html import Html, el
-from beforehand.server.page.marks import STATES
+from beforehand.server.page.icons import STATES
 from beforehand.server.page.parts import diff, seconds, value
 
 EVIL = "<script>alert(1)</script>\"' onload=x"

@@ -155,7 +155,7 @@ def test_a_scene_that_cannot_be_made_live_does_not_keep_the_rest_down(tmp_path: 
         "configure_logs()",
         """
 configure_logs()
-from beforehand.app.cells import CellCraft
+from beforehand.crafts.cell.cells import CellCraft
 from beforehand.model.errors import UnavailableError
 async def activate(self, name, document):
     raise UnavailableError("The graph does not answer.")

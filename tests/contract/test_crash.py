@@ -25,7 +25,7 @@ PATIENCE_S = 60
 Document = dict[str, Any]
 
 
-class House:
+class Runtime:
     """A folder with a home, the command, its log and the file of effects."""
 
     def __init__(self, folder: Path) -> None:
@@ -141,8 +141,8 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    made = House(tmp_path)
+def runtime(tmp_path: Path) -> Iterator[Runtime]:
+    made = Runtime(tmp_path)
     yield made
     made.close()
 
@@ -151,170 +151,170 @@ def statuses(run: Document) -> dict[str, str]:
     return {step["id"]: step["status"] for step in run["steps"]}
 
 
-def fourteen_steps(house: House) -> list[Document]:
+def fourteen_steps(runtime: Runtime) -> list[Document]:
     """Two branches that meet: pure, idempotent and physical steps, which hang a little on either side of the effect."""
     blind = "bench.append_noprobe"
     return [
         {"id": "list", "tool": "list_dir", "args": {"path": "."}},
         {"id": "note", "tool": "write_file", "args": {"path": "note.txt", "content": "one"}},
-        house.append("drill", "note", hang_s=0.05, hang="after"),
-        house.append("bolt", "drill", tool=blind, hang_s=0.05, hang="after"),
+        runtime.append("drill", "note", hang_s=0.05, hang="after"),
+        runtime.append("bolt", "drill", tool=blind, hang_s=0.05, hang="after"),
         {"id": "read", "tool": "read_file", "args": {"path": "note.txt"}, "dependsOn": ["note"]},
         {"id": "copy", "tool": "copy_file", "args": {"from": "note.txt", "to": "copy.txt"}, "dependsOn": ["read"]},
-        house.append("glue", "copy", hang_s=0.05, hang="before"),
-        house.append("press", "glue", tool=blind, hang_s=0.05, hang="before"),
+        runtime.append("glue", "copy", hang_s=0.05, hang="before"),
+        runtime.append("press", "glue", tool=blind, hang_s=0.05, hang="before"),
         {"id": "rest", "tool": "wait", "args": {"seconds": 0.05}, "dependsOn": ["press"]},
         {"id": "word", "tool": "write_file", "args": {"path": "word.txt", "content": "${read}!"}},
-        house.append("turn", "bolt", "rest", hang_s=0.03, hang="after"),
-        {"id": "count", "tool": "bench.count", "args": {"path": str(house.effects_file)}, "dependsOn": ["turn"]},
+        runtime.append("turn", "bolt", "rest", hang_s=0.03, hang="after"),
+        {"id": "count", "tool": "bench.count", "args": {"path": str(runtime.effects_file)}, "dependsOn": ["turn"]},
         {"id": "drop", "tool": "delete_file", "args": {"path": "copy.txt"}, "dependsOn": ["count"]},
-        house.append("label", "drop", tool=blind),
+        runtime.append("label", "drop", tool=blind),
     ]
 
 
 PHYSICAL = ("drill", "bolt", "glue", "press", "turn", "label")
 
 
-def answer_truthfully(house: House, run: Document) -> None:
+def answer_truthfully(runtime: Runtime, run: Document) -> None:
     """What a person does who goes and looks at the machine."""
     for decision in run["decisions"]:
         assert decision["kind"] == "inDoubt"
         assert decision["verbs"] == ["happened", "run-again", "abort"]
-        verb = "happened" if house.effects()[decision["about"]["stepId"]] else "run-again"
-        assert house.do("inbox", "answer", decision["id"], verb)[0] == 0
+        verb = "happened" if runtime.effects()[decision["about"]["stepId"]] else "run-again"
+        assert runtime.do("inbox", "answer", decision["id"], verb)[0] == 0
 
 
-def carry_on(house: House) -> Document:
+def carry_on(runtime: Runtime) -> Document:
     """Resume, and answer what is in doubt, until the run has ended."""
     for _ in range(len(PHYSICAL) + 1):
-        code, run = house.resume("--yes")
+        code, run = runtime.resume("--yes")
         if code != 3:
             assert code == 0
             return run
-        answer_truthfully(house, run)
+        answer_truthfully(runtime, run)
     raise AssertionError("the run never ended")
 
 
-def assert_nothing_was_lost_or_doubled(house: House, run: Document) -> None:
+def assert_nothing_was_lost_or_doubled(runtime: Runtime, run: Document) -> None:
     assert set(statuses(run).values()) == {"completed"}
-    assert house.effects() == Counter(PHYSICAL)
-    assert (house.folder / "word.txt").read_text() == "one!"
-    assert not (house.folder / "copy.txt").exists()
+    assert runtime.effects() == Counter(PHYSICAL)
+    assert (runtime.folder / "word.txt").read_text() == "one!"
+    assert not (runtime.folder / "copy.txt").exists()
     assert run["steps"][11]["result"]["value"] == 5
-    assert_sound_log(house)
+    assert_sound_log(runtime)
 
 
-def assert_sound_log(house: House) -> None:
+def assert_sound_log(runtime: Runtime) -> None:
     """Gap-free numbers, and nothing happens to a step once it has completed."""
-    events = house.events()
+    events = runtime.events()
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     completed: set[str] = set()
-    for data in house.updates():
+    for data in runtime.updates():
         assert data["stepId"] not in completed, f"{data['stepId']} had completed"
         if data["status"] == "completed":
             completed.add(data["stepId"])
 
 
 @pytest.mark.parametrize("point", range(3, 33, 3))
-def test_killed_at_any_point_a_run_ends_as_if_it_had_not_been(house: House, point: int) -> None:
-    house.plan(*fourteen_steps(house))
-    house.kill_when(lambda: house.length() >= point, "run", "plan.json", "--yes")
-    done_before = {data["stepId"] for data in house.updates() if data["status"] == "completed"}
-    effects_before = house.effects()
+def test_killed_at_any_point_a_run_ends_as_if_it_had_not_been(runtime: Runtime, point: int) -> None:
+    runtime.plan(*fourteen_steps(runtime))
+    runtime.kill_when(lambda: runtime.length() >= point, "run", "plan.json", "--yes")
+    done_before = {data["stepId"] for data in runtime.updates() if data["status"] == "completed"}
+    effects_before = runtime.effects()
     assert all(count == 1 for count in effects_before.values())
-    run = carry_on(house)
-    assert_nothing_was_lost_or_doubled(house, run)
-    again = [data for data in house.updates() if data["stepId"] in done_before and data["status"] == "completed"]
+    run = carry_on(runtime)
+    assert_nothing_was_lost_or_doubled(runtime, run)
+    again = [data for data in runtime.updates() if data["stepId"] in done_before and data["status"] == "completed"]
     assert len(again) == len(done_before)
 
 
-def test_killed_again_and_again(house: House) -> None:
-    house.plan(*fourteen_steps(house))
-    house.kill_when(lambda: house.length() >= 6, "run", "plan.json", "--yes")
+def test_killed_again_and_again(runtime: Runtime) -> None:
+    runtime.plan(*fourteen_steps(runtime))
+    runtime.kill_when(lambda: runtime.length() >= 6, "run", "plan.json", "--yes")
     for _ in range(6):
-        enough = house.length() + 4
-        house.kill_when(lambda enough=enough: house.length() >= enough, "run", "--resume", house.run_id, "--yes")
-    assert_nothing_was_lost_or_doubled(house, carry_on(house))
+        enough = runtime.length() + 4
+        runtime.kill_when(lambda enough=enough: runtime.length() >= enough, "run", "--resume", runtime.run_id, "--yes")
+    assert_nothing_was_lost_or_doubled(runtime, carry_on(runtime))
 
 
-def test_a_server_killed_at_many_points(house: House) -> None:
-    house.plan(*fourteen_steps(house))
-    server = house.up()
-    client = house.start("run", "plan.json", "--yes", "-o", "json")
-    house.wait_for(lambda: house.length() >= 10, client)
-    house.kill(server)
-    code, out, err = house.finish(client)
+def test_a_server_killed_at_many_points(runtime: Runtime) -> None:
+    runtime.plan(*fourteen_steps(runtime))
+    server = runtime.up()
+    client = runtime.start("run", "plan.json", "--yes", "-o", "json")
+    runtime.wait_for(lambda: runtime.length() >= 10, client)
+    runtime.kill(server)
+    code, out, err = runtime.finish(client)
     assert code == 1
     assert out == ""
     assert "does not answer" in err
-    assert f"run --resume {house.run_id}" in err
+    assert f"run --resume {runtime.run_id}" in err
     for _ in range(2):
-        enough = house.length() + 4
-        server = house.up()
-        house.wait_for(lambda enough=enough: house.length() >= enough or at_rest(house), server)
-        house.kill(server)
-    assert_nothing_was_lost_or_doubled(house, carry_on(house))
+        enough = runtime.length() + 4
+        server = runtime.up()
+        runtime.wait_for(lambda enough=enough: runtime.length() >= enough or at_rest(runtime), server)
+        runtime.kill(server)
+    assert_nothing_was_lost_or_doubled(runtime, carry_on(runtime))
 
 
-def at_rest(house: House) -> bool:
-    heads = [event["data"]["status"] for event in house.events() if event["kind"].startswith("run")]
+def at_rest(runtime: Runtime) -> bool:
+    heads = [event["data"]["status"] for event in runtime.events() if event["kind"].startswith("run")]
     return heads[-1] in ("waiting", "completed", "failed")
 
 
 # -- what became of a step that was in the air -------------------------------------------------------------------------
 
 
-def test_a_machine_that_can_be_asked_says_that_it_happened(house: House) -> None:
-    house.plan(house.append("a", hang_s=600, hang="after"), house.append("b", "a"))
-    assert house.kill_when(lambda: house.effects()["a"] == 1, "run", "plan.json")
-    code, run = house.resume()
+def test_a_machine_that_can_be_asked_says_that_it_happened(runtime: Runtime) -> None:
+    runtime.plan(runtime.append("a", hang_s=600, hang="after"), runtime.append("b", "a"))
+    assert runtime.kill_when(lambda: runtime.effects()["a"] == 1, "run", "plan.json")
+    code, run = runtime.resume()
     assert code == 0
     assert statuses(run) == {"a": "completed", "b": "completed"}
-    assert house.effects() == {"a": 1, "b": 1}
-    assert run["steps"][0]["result"]["value"]["key"] == house.keys()[0]
-    assert_sound_log(house)
+    assert runtime.effects() == {"a": 1, "b": 1}
+    assert run["steps"][0]["result"]["value"]["key"] == runtime.keys()[0]
+    assert_sound_log(runtime)
 
 
-def test_a_machine_that_can_be_asked_says_that_it_never_began(house: House) -> None:
-    house.plan(house.append("a", hang_s=3, hang="before"), house.append("b", "a"))
-    assert house.kill_when(lambda: len(house.updates("a")) == 1, "run", "plan.json")
-    assert house.effects() == {}
-    code, run = house.resume()
+def test_a_machine_that_can_be_asked_says_that_it_never_began(runtime: Runtime) -> None:
+    runtime.plan(runtime.append("a", hang_s=3, hang="before"), runtime.append("b", "a"))
+    assert runtime.kill_when(lambda: len(runtime.updates("a")) == 1, "run", "plan.json")
+    assert runtime.effects() == {}
+    code, run = runtime.resume()
     assert code == 0
     assert statuses(run) == {"a": "completed", "b": "completed"}
-    assert house.effects() == {"a": 1, "b": 1}
-    assert_sound_log(house)
+    assert runtime.effects() == {"a": 1, "b": 1}
+    assert_sound_log(runtime)
 
 
 @pytest.fixture(params=["no probe", "a probe that does not know"])
-def in_doubt(house: House, request: pytest.FixtureRequest) -> House:
+def in_doubt(runtime: Runtime, request: pytest.FixtureRequest) -> Runtime:
     """A run that was killed after an effect that nobody can ask about."""
     blind: Document = {"tool": "bench.append_noprobe"} if request.param == "no probe" else {"probe": False}
-    house.plan(
-        house.append("a", hang_s=600, hang="after", **blind),
-        house.append("b", "a"),
+    runtime.plan(
+        runtime.append("a", hang_s=600, hang="after", **blind),
+        runtime.append("b", "a"),
         {"id": "beside", "tool": "wait", "args": {"seconds": 0}},
     )
-    assert house.kill_when(lambda: house.effects()["a"] == 1, "run", "plan.json")
-    code, run = house.resume("--yes")
+    assert runtime.kill_when(lambda: runtime.effects()["a"] == 1, "run", "plan.json")
+    code, run = runtime.resume("--yes")
     assert code == 3, "a person must say, whatever was approved beforehand"
     assert run["status"] == "waiting"
     assert statuses(run) == {"a": "inDoubt", "b": "pending", "beside": "completed"}
     (decision,) = run["decisions"]
     assert decision["kind"] == "inDoubt"
     assert decision["verbs"] == ["happened", "run-again", "abort"]
-    assert house.effects() == {"a": 1}, "it is never silently run again"
-    return house
+    assert runtime.effects() == {"a": 1}, "it is never silently run again"
+    return runtime
 
 
-def the_decision(house: House) -> str:
-    code, out, err = house.do("inbox", "list", "-o", "json")
+def the_decision(runtime: Runtime) -> str:
+    code, out, err = runtime.do("inbox", "list", "-o", "json")
     assert code == 0, err
     (decision,) = json.loads(out)
     return str(decision["id"])
 
 
-def test_in_doubt_it_happened(in_doubt: House) -> None:
+def test_in_doubt_it_happened(in_doubt: Runtime) -> None:
     assert in_doubt.do("inbox", "answer", the_decision(in_doubt), "happened")[0] == 0
     code, run = in_doubt.resume()
     assert code == 0
@@ -323,7 +323,7 @@ def test_in_doubt_it_happened(in_doubt: House) -> None:
     assert_sound_log(in_doubt)
 
 
-def test_in_doubt_run_it_again(in_doubt: House) -> None:
+def test_in_doubt_run_it_again(in_doubt: Runtime) -> None:
     assert in_doubt.do("inbox", "answer", the_decision(in_doubt), "run-again")[0] == 0
     assert in_doubt.effects() == {"a": 1}, "an answer by itself runs nothing"
     process = in_doubt.start("run", "--resume", in_doubt.run_id)
@@ -335,7 +335,7 @@ def test_in_doubt_run_it_again(in_doubt: House) -> None:
     assert statuses(run)["a"] == "inDoubt"
 
 
-def test_in_doubt_abort(in_doubt: House) -> None:
+def test_in_doubt_abort(in_doubt: Runtime) -> None:
     assert in_doubt.do("inbox", "answer", the_decision(in_doubt), "abort")[0] == 0
     code, run = in_doubt.resume()
     assert code == 1
@@ -346,7 +346,7 @@ def test_in_doubt_abort(in_doubt: House) -> None:
     assert_sound_log(in_doubt)
 
 
-def test_the_decision_outlives_another_crash(in_doubt: House) -> None:
+def test_the_decision_outlives_another_crash(in_doubt: Runtime) -> None:
     decision = the_decision(in_doubt)
     server = in_doubt.up()
     in_doubt.kill(server)
@@ -401,67 +401,67 @@ def website() -> Iterator[Website]:
     site.server.server_close()
 
 
-def test_a_pure_step_in_the_air_runs_again(house: House, website: Website) -> None:
-    house.environment["BEFOREHAND_HTTP_ALLOW"] = website.host
-    house.plan(
+def test_a_pure_step_in_the_air_runs_again(runtime: Runtime, website: Website) -> None:
+    runtime.environment["BEFOREHAND_HTTP_ALLOW"] = website.host
+    runtime.plan(
         {"id": "done", "tool": "write_file", "args": {"path": "a.txt", "content": "x"}},
         {"id": "ask", "tool": "http_get", "args": {"url": f"http://{website.host}/"}, "dependsOn": ["done"]},
     )
-    process = house.start("run", "plan.json")
+    process = runtime.start("run", "plan.json")
     assert website.first_came.wait(PATIENCE_S)
-    (house.folder / "a.txt").unlink()
-    house.kill(process)
-    code, run = house.resume()
+    (runtime.folder / "a.txt").unlink()
+    runtime.kill(process)
+    code, run = runtime.resume()
     assert code == 0
     assert website.asked == 2
     assert statuses(run) == {"done": "completed", "ask": "completed"}
-    assert not (house.folder / "a.txt").exists(), "a completed step is never run again"
-    assert_sound_log(house)
+    assert not (runtime.folder / "a.txt").exists(), "a completed step is never run again"
+    assert_sound_log(runtime)
 
 
-def test_an_approval_outlives_a_crash(house: House) -> None:
-    (house.folder / "old.txt").write_text("old")
-    house.plan(
+def test_an_approval_outlives_a_crash(runtime: Runtime) -> None:
+    (runtime.folder / "old.txt").write_text("old")
+    runtime.plan(
         {"id": "over", "tool": "write_file", "args": {"path": "old.txt", "content": "new"}},
         {"id": "long", "tool": "wait", "args": {"seconds": 600}},
     )
-    asked = lambda: any(event["kind"] == "decisionOpened" and "stepId" in event["about"] for event in house.events())  # noqa: E731
-    assert house.kill_when(asked, "run", "plan.json")
-    before = the_decision(house)
-    assert house.do("inbox", "answer", before, "approve")[0] == 0
-    changed = lambda: any(data["status"] == "completed" for data in house.updates("over"))  # noqa: E731
-    assert house.kill_when(changed, "run", "--resume", house.run_id)
-    assert (house.folder / "old.txt").read_text() == "new"
-    assert json.loads(house.do("inbox", "list", "-o", "json")[1]) == []
-    assert_sound_log(house)
+    asked = lambda: any(event["kind"] == "decisionOpened" and "stepId" in event["about"] for event in runtime.events())  # noqa: E731
+    assert runtime.kill_when(asked, "run", "plan.json")
+    before = the_decision(runtime)
+    assert runtime.do("inbox", "answer", before, "approve")[0] == 0
+    changed = lambda: any(data["status"] == "completed" for data in runtime.updates("over"))  # noqa: E731
+    assert runtime.kill_when(changed, "run", "--resume", runtime.run_id)
+    assert (runtime.folder / "old.txt").read_text() == "new"
+    assert json.loads(runtime.do("inbox", "list", "-o", "json")[1]) == []
+    assert_sound_log(runtime)
 
 
-def test_two_processes_started_together_on_one_home(house: House) -> None:
-    house.plan(house.append("a", hang_s=1, hang="after"))
-    both = [house.start("run", "plan.json", "-o", "json") for _ in range(2)]
-    outcomes = sorted(house.finish(process)[:2] for process in both)
+def test_two_processes_started_together_on_one_home(runtime: Runtime) -> None:
+    runtime.plan(runtime.append("a", hang_s=1, hang="after"))
+    both = [runtime.start("run", "plan.json", "-o", "json") for _ in range(2)]
+    outcomes = sorted(runtime.finish(process)[:2] for process in both)
     codes = [code for code, _ in outcomes]
     assert codes in ([0, 0], [0, 3])
-    assert house.effects()["a"] == codes.count(0), "who is refused has done nothing"
-    assert_sound_log_of_all(house)
+    assert runtime.effects()["a"] == codes.count(0), "who is refused has done nothing"
+    assert_sound_log_of_all(runtime)
 
 
-def assert_sound_log_of_all(house: House) -> None:
-    events = house.events()
+def assert_sound_log_of_all(runtime: Runtime) -> None:
+    events = runtime.events()
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
 
 
-def test_a_killed_leader_leaves_the_home_free(house: House) -> None:
-    house.plan(house.append("a", hang_s=600, hang="after"))
-    first = house.start("run", "plan.json")
-    house.wait_for(lambda: house.effects()["a"] == 1, first)
-    code, _, err = house.do("run", "plan.json")
+def test_a_killed_leader_leaves_the_home_free(runtime: Runtime) -> None:
+    runtime.plan(runtime.append("a", hang_s=600, hang="after"))
+    first = runtime.start("run", "plan.json")
+    runtime.wait_for(lambda: runtime.effects()["a"] == 1, first)
+    code, _, err = runtime.do("run", "plan.json")
     assert code == 3
     assert f"Process {first.pid} " in err
-    house.kill(first)
-    house.plan(house.append("b"))
-    assert house.do("run", "plan.json")[0] == 0
-    assert house.effects() == {"a": 1, "b": 1}, "a run touches no other run"
-    assert house.resume()[0] == 0
-    assert house.effects() == {"a": 1, "b": 1}
-    assert_sound_log_of_all(house)
+    runtime.kill(first)
+    runtime.plan(runtime.append("b"))
+    assert runtime.do("run", "plan.json")[0] == 0
+    assert runtime.effects() == {"a": 1, "b": 1}, "a run touches no other run"
+    assert runtime.resume()[0] == 0
+    assert runtime.effects() == {"a": 1, "b": 1}
+    assert_sound_log_of_all(runtime)

@@ -9,7 +9,7 @@ from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
 from beforehand.adapters.graph.memory import MemoryGraph
 from beforehand.app.scenes import find_document
-from beforehand.cell.scene import read_cell
+from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import NotFoundError
 from beforehand.ports.graph import CellGraph

@@ -9,9 +9,9 @@ import pytest
 
 from beforehand.adapters.graph.address import GraphAddress, read_address
 from beforehand.adapters.graph.bolt import BoltGraph
-from beforehand.app.graphs import read_whole
 from beforehand.app.scenes import find_document
-from beforehand.cell.scene import read_cell
+from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.cell.graphs import read_whole
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, NotFoundError, UnavailableError
 

@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
 from beforehand.adapters.graph.memory import MemoryGraph
-from beforehand.app.cell_plans import make_cell_plan
 from beforehand.app.craft import PlanRequest
 from beforehand.app.crafts import register_crafts
-from beforehand.app.graphs import push_scene, read_whole
-from beforehand.app.house import House, open_house
 from beforehand.app.plans import plan_for
 from beforehand.app.runs import start_run
+from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import find_document, save_scene
 from beforehand.app.settings import load_settings
-from beforehand.cell.scene import read_cell
+from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.cell.graphs import push_scene, read_whole
+from beforehand.crafts.cell.plans import make_cell_plan
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 from beforehand.model.plan import Plan
@@ -39,13 +39,13 @@ CLOSE = "MATCH ({name: 'Home'})-[m:ONLY_ALLOWED_MOVE_TO]->({name: 'Safe_Pos_2'})
 
 
 @asynccontextmanager
-async def living(folder: Path, url: str | None) -> AsyncIterator[House]:
+async def living(folder: Path, url: str | None) -> AsyncIterator[Runtime]:
     """A house with weld_star live in it, whose cells may be kept in a graph."""
     here = load_settings({"home": str(folder / "home"), "graph": url}, {}, folder / "none")
-    async with open_house(here, with_servers=False) as house:
-        register_crafts(house)
-        await save_scene(house, None, find_document("weld_star"), activate=True)
-        yield house
+    async with open_runtime(here, with_servers=False) as runtime:
+        register_crafts(runtime)
+        await save_scene(runtime, None, find_document("weld_star"), activate=True)
+        yield runtime
 
 
 def moves(plan: Plan) -> list[str]:
@@ -141,10 +141,10 @@ async def test_a_house_plans_the_same_from_the_graph_as_from_its_own_scene(
     request = PlanRequest("weld_star", text="weld position 2, 1 and 3", options={"order": order})
     found = []
     for folder, url in (("file", None), ("graph", server.url())):
-        async with living(tmp_path / folder, url) as house:
+        async with living(tmp_path / folder, url) as runtime:
             if url is not None:
-                await push_scene(house.settings, find_document("weld_star"))
-            found.append(await house.crafts["cell"].plan(request))
+                await push_scene(runtime.settings, find_document("weld_star"))
+            found.append(await runtime.crafts["cell"].plan(request))
     assert found[0].model_dump_json() == found[1].model_dump_json()
 
 
@@ -182,9 +182,9 @@ def test_the_command_line_prints_the_same_bytes(server: Any, tmp_path: Path) -> 
 
 
 async def test_the_next_plan_goes_round_a_move_that_was_taken_out(server: Any, tmp_path: Path) -> None:
-    async with living(tmp_path, server.url()) as house:
-        await push_scene(house.settings, find_document("weld_star"))
-        craft = house.crafts["cell"]
+    async with living(tmp_path, server.url()) as runtime:
+        await push_scene(runtime.settings, find_document("weld_star"))
+        craft = runtime.crafts["cell"]
         goal = PlanRequest("weld_star", intent={"goal": "sequence", "steps": [{"action": "move", "position": "Pos_2"}]})
         assert moves(await craft.plan(goal)) == ["Move to Safe_Pos_2", "Move to Pos_2"]
         server.run(CLOSE)
@@ -198,43 +198,43 @@ async def test_the_next_plan_goes_round_a_move_that_was_taken_out(server: Any, t
 
 
 async def test_a_plan_whose_move_was_taken_out_since_does_not_start(server: Any, tmp_path: Path) -> None:
-    async with living(tmp_path, server.url()) as house:
-        await push_scene(house.settings, find_document("weld_star"))
-        plan, _ = await plan_for(house, WELD)
+    async with living(tmp_path, server.url()) as runtime:
+        await push_scene(runtime.settings, find_document("weld_star"))
+        plan, _ = await plan_for(runtime, WELD)
         server.run(CLOSE)
         with pytest.raises(BadInputError) as refused:
-            await start_run(house, plan.id, plan.version)
+            await start_run(runtime, plan.id, plan.version)
         assert any("Safe_Pos_2" in problem.says for problem in refused.value.problems)
-        assert await house.store.rows("run") == []
+        assert await runtime.store.rows("run") == []
 
 
 async def test_with_the_graph_gone_nothing_is_planned_or_started(server: Any, line: Any, tmp_path: Path) -> None:
-    async with living(tmp_path, server.url(port=line.port)) as house:
-        await push_scene(house.settings, find_document("weld_star"))
-        plan, _ = await plan_for(house, WELD)
-        before = await house.store.last_seq()
+    async with living(tmp_path, server.url(port=line.port)) as runtime:
+        await push_scene(runtime.settings, find_document("weld_star"))
+        plan, _ = await plan_for(runtime, WELD)
+        before = await runtime.store.last_seq()
         await line.close()
-        for call in (plan_for(house, WELD), start_run(house, plan.id, plan.version)):
+        for call in (plan_for(runtime, WELD), start_run(runtime, plan.id, plan.version)):
             with pytest.raises(UnavailableError, match="does not answer"):
                 await call
-        assert await house.store.last_seq() == before
+        assert await runtime.store.last_seq() == before
         await line.open()
-        assert moves((await plan_for(house, WELD))[0]) == moves(plan)
+        assert moves((await plan_for(runtime, WELD))[0]) == moves(plan)
 
 
 async def test_a_live_cell_follows_the_graph(server: Any, tmp_path: Path) -> None:
-    async with living(tmp_path, server.url()) as house:
-        await push_scene(house.settings, find_document("weld_star"))
+    async with living(tmp_path, server.url()) as runtime:
+        await push_scene(runtime.settings, find_document("weld_star"))
         server.run(
             "MATCH (a:Position {name: 'Home'})"
             " CREATE (a)-[:ONLY_ALLOWED_MOVE_TO]->(:Position {scene: 'weld_star', name: 'Bench'})"
         )
-        await house.crafts["cell"].plan(WELD)
-        assert "Bench" in [place.name for place in house.shed.cells.live["weld_star"].scene.positions]
+        await runtime.crafts["cell"].plan(WELD)
+        assert "Bench" in [place.name for place in runtime.extensions.cells.live["weld_star"].scene.positions]
 
 
 async def test_a_cell_the_graph_has_not_is_planned_from_its_scene_and_says_so(server: Any, tmp_path: Path) -> None:
-    async with living(tmp_path, server.url()) as house:
-        plan = await house.crafts["cell"].plan(WELD)
+    async with living(tmp_path, server.url()) as runtime:
+        plan = await runtime.crafts["cell"].plan(WELD)
         assert len(plan.steps) == 12
         assert plan.notes[-1].startswith("The graph database has no scene weld_star")

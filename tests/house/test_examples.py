@@ -10,14 +10,14 @@ import yaml
 
 from beforehand.adapters.mcp.config import read_configs
 from beforehand.adapters.tools.builtin import register
-from beforehand.cell.scene import read_cell
-from beforehand.engine.catalog import Catalog
+from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.streams import KINDS
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import check_document
-from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.streams import KINDS
 from beforehand.model.fleet import Settings
 from beforehand.model.plan import Template
-from beforehand.ports.plugin import Plugins
+from beforehand.ports.plugin import PluginRegistry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,14 +29,14 @@ def fenced(page: str, language: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    plugins = Plugins()
+def catalog() -> ToolCatalog:
+    plugins = PluginRegistry()
     register(plugins)
-    return Catalog(tool.spec for tool in plugins.tools)
+    return ToolCatalog(tool.spec for tool in plugins.tools)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/plans.md"])
-def test_plans_in_the_documentation_are_valid(page: str, catalog: Catalog) -> None:
+def test_plans_in_the_documentation_are_valid(page: str, catalog: ToolCatalog) -> None:
     documents: list[Any] = [yaml.safe_load(block) for block in fenced(page, "yaml")]
     plans = [document for document in documents if "parameters" not in document]
     assert plans
@@ -75,7 +75,7 @@ def test_every_setting_of_a_fleet_is_documented_with_its_default() -> None:
             assert default == field.default, field.alias
 
 
-def test_the_demo_is_a_plan_of_eight_steps_of_which_two_need_approval(catalog: Catalog) -> None:
+def test_the_demo_is_a_plan_of_eight_steps_of_which_two_need_approval(catalog: ToolCatalog) -> None:
     document = yaml.safe_load((ROOT / "examples" / "demo" / "plan.yaml").read_text(encoding="utf-8"))
     plan, problems = check_document(document, catalog)
     assert problems == []
@@ -83,7 +83,7 @@ def test_the_demo_is_a_plan_of_eight_steps_of_which_two_need_approval(catalog: C
     assert [step.id for step in plan.steps if step.requires_approval] == ["set_version", "remove_obsolete"]
 
 
-def test_every_built_in_tool_is_documented_with_its_arguments(catalog: Catalog) -> None:
+def test_every_built_in_tool_is_documented_with_its_arguments(catalog: ToolCatalog) -> None:
     page = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
     for spec in catalog.specs():
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `{spec.name}` |")]

@@ -10,14 +10,14 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from beforehand.cell.builder import Sequence, build
-from beforehand.cell.lookup import Lookup
-from beforehand.cell.order import best_order
-from beforehand.cell.planform import from_plan_steps, to_plan_steps
-from beforehand.cell.preview import preview
-from beforehand.cell.repair import repair, repair_plan
-from beforehand.cell.topology import Topology
-from beforehand.cell.verifier import verify
+from beforehand.crafts.cell.core.builder import Sequence, build
+from beforehand.crafts.cell.core.lookup import Lookup
+from beforehand.crafts.cell.core.order import best_order
+from beforehand.crafts.cell.core.plan_steps import from_plan_steps, to_plan_steps
+from beforehand.crafts.cell.core.preview import preview
+from beforehand.crafts.cell.core.repair import repair, repair_plan
+from beforehand.crafts.cell.core.topology import Topology
+from beforehand.crafts.cell.core.verifier import verify
 from beforehand.model.cell import (
     CellScene,
     CellState,
@@ -148,7 +148,7 @@ def test_shortest_path_is_the_oracles(scene: CellScene, data: st.DataObject) -> 
 @fewer
 @given(cells(even=False))
 def test_big_graph_search_takes_the_same_paths(scene: CellScene) -> None:
-    from beforehand.cell.bulk import distances_among, distances_to
+    from beforehand.crafts.cell.core.distances import distances_among, distances_to
 
     topology = Topology(scene)
     places = list(range(len(topology.names)))
@@ -167,7 +167,7 @@ def test_big_graph_search_takes_the_same_paths(scene: CellScene) -> None:
 @fewer
 @given(cells(even=True))
 def test_many_sources_at_once_measure_the_same(scene: CellScene) -> None:
-    from beforehand.cell.bulk import distances_among
+    from beforehand.crafts.cell.core.distances import distances_among
 
     topology = Topology(scene)
     places = list(range(len(topology.names)))[::-1]
@@ -257,10 +257,10 @@ def test_free_order_is_the_best_of_all_orders(data: st.DataObject) -> None:
 @settings(fewer, max_examples=25)
 @given(st.data())
 def test_local_search_never_worsens_and_keeps_after(data: st.DataObject) -> None:
-    from beforehand.cell.goals import resolve
-    from beforehand.cell.ledger import Ledger
-    from beforehand.cell.order import respects
-    from beforehand.cell.search import search
+    from beforehand.crafts.cell.core.cost_matrix import Ledger
+    from beforehand.crafts.cell.core.goals import resolve
+    from beforehand.crafts.cell.core.order import respects
+    from beforehand.crafts.cell.core.search import search
 
     scene = data.draw(cells())
     assert scene.state

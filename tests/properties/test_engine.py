@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_core import from_json, to_json
 
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.decide import decide, record
 from beforehand.engine.edit import edited
 from beforehand.engine.inputs import (
@@ -25,6 +24,7 @@ from beforehand.engine.inputs import (
     JudgeStep,
     PauseAsked,
     ProbeStep,
+    Recover,
     RerunAsked,
     ResumeAsked,
     RetryAsked,
@@ -36,10 +36,10 @@ from beforehand.engine.inputs import (
     StepJudged,
     StepProbed,
     StopStep,
-    TakeUp,
     TimerFired,
 )
 from beforehand.engine.state import RunState, replay
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import plan_from
 from beforehand.model.errors import BadInputError
 from beforehand.model.event import Event
@@ -93,7 +93,7 @@ def random_plan(chance: random.Random, size: int) -> dict[str, Any]:
 class World:
     def __init__(self, seed: int, size: int) -> None:
         self.chance = random.Random(seed)
-        self.catalog = Catalog(SPECS)
+        self.catalog = ToolCatalog(SPECS)
         plan = plan_from(random_plan(self.chance, size), self.catalog)
         self.plans: dict[int, Plan] = {plan.version: plan.model_copy(update={"id": "p", "task_id": "t"})}
         self.log: list[Event] = []
@@ -204,7 +204,7 @@ class World:
         if self.chance.random() < 0.3 and not self.run.status.is_final:
             self._say_while_nobody_runs_it()
         if not self.run.status.is_final:
-            self.feed(TakeUp(self.ts))
+            self.feed(Recover(self.ts))
 
     def _say_while_nobody_runs_it(self) -> None:
         given = self.word()

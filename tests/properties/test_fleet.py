@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from beforehand.adapters.sim.body import SimSettings
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.fleet.inputs import (
+from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetInput,
     FleetVerb,
@@ -22,15 +22,15 @@ from beforehand.fleet.inputs import (
     RobotVerb,
     TaskVerb,
 )
-from beforehand.fleet.invariants import Invariants
-from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.simulate import simulate
-from beforehand.fleet.state import snapshot
-from beforehand.fleet.verbs import TASK_VERBS
-from beforehand.fleet.why import why
+from beforehand.crafts.fleet.core.invariants import Invariants
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.simulate import simulate
+from beforehand.crafts.fleet.core.state import snapshot
+from beforehand.crafts.fleet.core.verbs import TASK_VERBS
+from beforehand.crafts.fleet.core.why import why
+from beforehand.crafts.fleet.testing import Shift
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import FleetScene
-from beforehand.testing.fleet import Shift
 
 STRIKES = [
     "offline",

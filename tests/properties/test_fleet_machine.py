@@ -17,10 +17,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from beforehand.adapters.sim.body import SimSettings
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.fleet.board import Board
-from beforehand.fleet.decide import decide, recover, step
-from beforehand.fleet.dispatch import Queue
-from beforehand.fleet.inputs import (
+from beforehand.crafts.fleet.core.at_rest import is_settled
+from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.decide import decide, recover, step
+from beforehand.crafts.fleet.core.dispatch import Queue
+from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetInput,
     FleetVerb,
@@ -30,14 +31,13 @@ from beforehand.fleet.inputs import (
     RobotVerb,
     TaskVerb,
 )
-from beforehand.fleet.invariants import Invariants
-from beforehand.fleet.robotverbs import ROBOT_VERBS
-from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.settled import is_settled
-from beforehand.fleet.state import FleetState, evolve, initial, restore, snapshot, snapshot_text
-from beforehand.fleet.streams import KINDS
-from beforehand.fleet.verbs import TASK_VERBS
-from beforehand.fleet.why import why_everything
+from beforehand.crafts.fleet.core.invariants import Invariants
+from beforehand.crafts.fleet.core.robot_verbs import ROBOT_VERBS
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.state import FleetState, evolve, initial, restore, snapshot, snapshot_text
+from beforehand.crafts.fleet.core.streams import KINDS
+from beforehand.crafts.fleet.core.verbs import TASK_VERBS
+from beforehand.crafts.fleet.core.why import why_everything
 from beforehand.model.event import Event
 from beforehand.model.robot import RobotCommand
 

@@ -6,12 +6,12 @@ import pytest
 
 from beforehand.adapters.sim.body import SimSettings
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.fleet.inputs import PatchStream, PatchWorksite, RequestTransport, TaskVerb
-from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.simulate import simulate
-from beforehand.fleet.state import snapshot
+from beforehand.crafts.fleet.core.inputs import PatchStream, PatchWorksite, RequestTransport, TaskVerb
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.simulate import simulate
+from beforehand.crafts.fleet.core.state import snapshot
+from beforehand.crafts.fleet.testing import ScriptedRobots, Shift
 from beforehand.model.robot import CancelTarget, GoTarget
-from beforehand.testing.fleet import ScriptedRobots, Shift
 
 
 def line(picks: int = 1, drops: int = 1, robots: int = 1, park: bool = True, **more: Any) -> dict[str, Any]:
@@ -393,7 +393,7 @@ def test_fleet_6_7_one_change_is_one_step() -> None:
 
 
 def test_fleet_6_7_a_6_after_our_cancel_is_a_cancel() -> None:
-    from beforehand.fleet.inputs import TaskVerb
+    from beforehand.crafts.fleet.core.inputs import TaskVerb
 
     shift, robots = scripted()
     robots.say("RB-01", 2, node_id="LM1")

@@ -9,14 +9,14 @@ import pytest
 from beforehand.adapters.sim.body import SimSettings
 from beforehand.adapters.sim.faults import read_faults
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.fleet.inputs import AnswerDecision, FleetVerb, PatchWorksite, RobotVerb, TaskVerb
-from beforehand.fleet.scene import read_fleet
-from beforehand.fleet.state import restore, snapshot
-from beforehand.fleet.verbs import TABLE, TASK_VERBS
-from beforehand.fleet.why import why, why_everything, why_robot, why_stream, why_task
+from beforehand.crafts.fleet.core.inputs import AnswerDecision, FleetVerb, PatchWorksite, RobotVerb, TaskVerb
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.state import restore, snapshot
+from beforehand.crafts.fleet.core.verbs import TABLE, TASK_VERBS
+from beforehand.crafts.fleet.core.why import why, why_everything, why_robot, why_stream, why_task
+from beforehand.crafts.fleet.testing import ScriptedRobots, Shift
 from beforehand.model.errors import NotFoundError
 from beforehand.model.robot import CancelTarget, GoTarget, PauseRobot, ResumeRobot
-from beforehand.testing.fleet import ScriptedRobots, Shift
 
 
 def yard(robots: int = 1, pallets: int = 1, policy: str = "freeze", **settings: Any) -> dict[str, Any]:

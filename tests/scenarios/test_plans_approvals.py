@@ -99,7 +99,7 @@ async def test_destructive_is_judged_once_at_first_start_not_after_a_crash_or_a_
     )
     run = await scenario(write).begin({"steps": [step("a", "write", args={"path": "new"})]})
     await run.crash()
-    await run.take_up()
+    await run.recover()
     assert await run.play() is RunStatus.COMPLETED
     assert len(write.judged) == 1
     assert [key for key, _ in write.calls] == ["r1/a/1", "r1/a/1", "r1/a/2"]
@@ -162,7 +162,7 @@ async def test_an_approval_that_is_open_survives_a_crash_and_is_asked_only_once(
     run = await scenario().begin({"steps": [step("a", requiresApproval=True)]})
     asked = run.decision()
     await run.crash()
-    await run.take_up()
+    await run.recover()
     assert run.decision() == asked
     await run.answer("approve")
     assert await run.play() is RunStatus.COMPLETED

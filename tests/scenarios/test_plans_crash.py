@@ -23,7 +23,7 @@ async def crashed(tool: ScriptedTool, **more: Any) -> PlanScenario:
         {"steps": [step("done"), step("a", tool.spec.name, after=["done"], **more), step("b", args={"value": "$a"})]}
     )
     await run.crash()
-    return await run.take_up()
+    return await run.recover()
 
 
 @pytest.mark.parametrize("effect", ["pure", "idempotent"])
@@ -108,7 +108,7 @@ async def test_a_tool_that_is_gone_leaves_its_started_step_to_a_person() -> None
     await run.begin({"steps": [step("a", "do")]})
     await run.crash()
     run.catalog._specs.clear()
-    await run.take_up()
+    await run.recover()
     assert run.status("a") == "inDoubt"
 
 
@@ -116,7 +116,7 @@ async def test_in_doubt_survives_another_crash() -> None:
     run = await crashed(ScriptedTool("arm", hangs(), effect="physical"))
     asked = run.decision()
     await run.crash()
-    await run.take_up()
+    await run.recover()
     assert run.decision() == asked
 
 
@@ -125,7 +125,7 @@ async def test_a_retry_that_was_waited_for_comes_at_its_time() -> None:
     await run.begin({"steps": [step("a", "flaky", retryDelayS=60)]})
     await run.crash()
     await run.clock.advance(20)
-    await run.take_up()
+    await run.recover()
     assert await run.play() is RunStatus.COMPLETED
     assert run.moments("a")[-1] == ("completed", 60.0)
 
@@ -139,7 +139,7 @@ async def test_answers_written_down_while_nobody_runs_it_act_when_it_is_taken_up
     verdict = record(state, Answered(run.now, asked.id, "approve"), run.catalog)
     assert not verdict.commands
     await run.store.append(verdict.events)
-    await run.take_up()
+    await run.recover()
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("a") == 3
 
@@ -149,7 +149,7 @@ async def test_a_cancel_that_was_under_way_is_finished() -> None:
     await run.begin({"steps": [step("a", "do"), step("m", "arm")]})
     await run.crash()
     await run.store.append(record(run.replayed(), CancelAsked(run.now), run.catalog).events)
-    await run.take_up()
+    await run.recover()
     assert run.status("a") == "cancelled"
     await run.answer("run-again", step="m")
     assert await run.play() is RunStatus.CANCELLED
@@ -165,7 +165,7 @@ async def test_a_skip_that_was_under_way_is_finished() -> None:
     await run.crash()
     for name in ("a", "m"):
         await run.store.append(record(run.replayed(), SkipAsked(run.now, name), run.catalog).events)
-    await run.take_up()
+    await run.recover()
     assert await run.play() is RunStatus.COMPLETED
     assert run.statuses == {"a": "skipped", "m": "skipped"}
 
@@ -198,7 +198,7 @@ async def test_killed_at_any_moment_nothing_physical_happens_twice(moment: int) 
     await run.clock.settle()
     if not run.store.log:
         return
-    await run.take_up()
+    await run.recover()
     for _ in range(20):
         if await run.play() is not RunStatus.WAITING:
             break

@@ -56,7 +56,7 @@ async def test_pause_survives_a_crash() -> None:
     run = await scenario().begin(CHAIN)
     await run.tell(PauseAsked)
     await run.crash()
-    await run.take_up()
+    await run.recover()
     await run.play(60)
     assert (run.run.status, run.status("b")) == (RunStatus.PAUSED, "pending")
 

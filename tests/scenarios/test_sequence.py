@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from beforehand.cell.builder import Sequence, build
-from beforehand.cell.scene import read_cell
+from beforehand.crafts.cell.core.builder import Sequence, build
+from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem

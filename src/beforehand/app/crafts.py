@@ -1,16 +1,16 @@
 """Which crafts the house has: one for every kind of scene."""
 
-from beforehand.app.cells import CellCraft
-from beforehand.app.fleets import FleetCraft
-from beforehand.app.graphs import GraphScenes, open_graph
-from beforehand.app.house import House
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.cell.cells import CellCraft
+from beforehand.crafts.cell.graphs import GraphScenes, open_graph
+from beforehand.crafts.fleet.fleets import FleetCraft
 
 
-def register_crafts(house: House) -> None:
+def register_crafts(runtime: Runtime) -> None:
     """Put every craft in its place; their scenes are made live afterwards."""
-    cells = CellCraft(house, GraphScenes(open_graph(house.settings)))
-    house.crafts[cells.kind] = cells
-    house.shed.cells.record = cells.record
-    fleets = FleetCraft(house)
-    house.crafts[fleets.kind] = fleets
-    house.shed.fleets.room = fleets
+    cells = CellCraft(runtime, GraphScenes(open_graph(runtime.settings)))
+    runtime.crafts[cells.kind] = cells
+    runtime.extensions.cells.record = cells.record
+    fleets = FleetCraft(runtime)
+    runtime.crafts[fleets.kind] = fleets
+    runtime.extensions.fleets.room = fleets

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.adapters.files.overlay import OverlayWorkspace
-from beforehand.app.cell_plans import claims
 from beforehand.app.craft import Craft, PlanRequest
-from beforehand.app.house import House
 from beforehand.app.ids import new_id
-from beforehand.app.projection import plan_row_id
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.cell.plans import claims
 from beforehand.engine.edit import apply_edits, difference, edited
 from beforehand.engine.preview import preview_plan
 from beforehand.engine.reading import PlanReading
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import find_problems, invalid_plan, plan_from
+from beforehand.loop.rows import plan_row_id
 from beforehand.model.decision import Decision, content_hash
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Event, iso
@@ -31,53 +31,53 @@ ADOPT_EFFECTS = {"adopt": "The run goes on with this version.", "cancel": "The r
 
 
 async def take_plan(
-    house: House, document: Any, *, workspace: str | None = None, correlation_id: str = "", by: str = ""
+    runtime: Runtime, document: Any, *, workspace: str | None = None, correlation_id: str = "", by: str = ""
 ) -> tuple[Plan, Decision]:
     """Take a plan's document in: a fresh id, version 1, and a review for a person."""
-    plan = plan_from(document, house.catalog)
+    plan = plan_from(document, runtime.catalog)
     update = {"workspace": workspace, **(claims(document) if plan.scene is not None else {})}
-    return await keep_plan(house, plan.model_copy(update=update), correlation_id=correlation_id, by=by)
+    return await keep_plan(runtime, plan.model_copy(update=update), correlation_id=correlation_id, by=by)
 
 
 async def plan_for(
-    house: House, request: PlanRequest, *, correlation_id: str = "", by: str = ""
+    runtime: Runtime, request: PlanRequest, *, correlation_id: str = "", by: str = ""
 ) -> tuple[Plan, Decision]:
     """Have the scene's craft make a plan for what somebody wants."""
-    craft = await craft_of(house, request.scene)
+    craft = await craft_of(runtime, request.scene)
     correlation_id = correlation_id or new_id("ask")
-    return await keep_plan(house, await craft.plan(request, correlation_id), correlation_id=correlation_id, by=by)
+    return await keep_plan(runtime, await craft.plan(request, correlation_id), correlation_id=correlation_id, by=by)
 
 
-async def keep_plan(house: House, plan: Plan, *, correlation_id: str, by: str) -> tuple[Plan, Decision]:
+async def keep_plan(runtime: Runtime, plan: Plan, *, correlation_id: str, by: str) -> tuple[Plan, Decision]:
     plan_id = new_id("plan")
     plan = plan.model_copy(
         update={
             "id": plan_id,
             "task_id": plan.task_id or plan_id,
             "version": 1,
-            "created_at": iso(house.now()),
-            "estimated_duration": plan.estimated_duration or _estimate(house, plan),
+            "created_at": iso(runtime.now()),
+            "estimated_duration": plan.estimated_duration or _estimate(runtime, plan),
         }
     )
     if plan.scene is not None:
-        plan = await (await craft_of(house, plan.scene)).prepare(plan)
-    await _refuse_scene_problems(house, plan)
+        plan = await (await craft_of(runtime, plan.scene)).prepare(plan)
+    await _refuse_scene_problems(runtime, plan)
     correlation_id = correlation_id or plan_id
-    review = _review(plan, iso(house.now()), by=by, running=False)
-    await house.store.append(
-        [_plan_event(house, "planCreated", plan, correlation_id), _opened(house, review, plan, correlation_id)]
+    review = _review(plan, iso(runtime.now()), by=by, running=False)
+    await runtime.store.append(
+        [_plan_event(runtime, "planCreated", plan, correlation_id), _opened(runtime, review, plan, correlation_id)]
     )
     return plan, review
 
 
-def _estimate(house: House, plan: Plan) -> float:
+def _estimate(runtime: Runtime, plan: Plan) -> float:
     """A first guess at the seconds it takes, as if nothing ran side by side; the preview knows better."""
-    specs = (house.catalog.get(step.tool) for step in plan.steps)
+    specs = (runtime.catalog.get(step.tool) for step in plan.steps)
     return round(sum(spec.estimate_s for spec in specs if spec is not None), 1)
 
 
-def _plan_event(house: House, kind: str, plan: Plan, correlation_id: str, **about: Any) -> Event:
-    return house.event(
+def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str, **about: Any) -> Event:
+    return runtime.event(
         kind,
         plan.wire(),
         owner=f"plan:{plan.id}",
@@ -88,8 +88,8 @@ def _plan_event(house: House, kind: str, plan: Plan, correlation_id: str, **abou
     )
 
 
-def _opened(house: House, decision: Decision, plan: Plan, correlation_id: str) -> Event:
-    return house.event(
+def _opened(runtime: Runtime, decision: Decision, plan: Plan, correlation_id: str) -> Event:
+    return runtime.event(
         "decisionOpened",
         decision.wire(),
         owner=f"plan:{plan.id}",
@@ -132,29 +132,29 @@ def _review_evidence(plan: Plan) -> dict[str, Any]:
     return evidence
 
 
-async def get_plan(house: House, plan_id: str, version: int | None = None) -> Plan:
+async def get_plan(runtime: Runtime, plan_id: str, version: int | None = None) -> Plan:
     """The latest version of a plan, or the one asked for."""
-    head = await house.store.row("planHead", plan_id)
+    head = await runtime.store.row("planHead", plan_id)
     if head is None:
         raise NotFoundError(f"There is no plan {plan_id!r}.", code="plan.unknown")
     wanted = head["version"] if version is None else version
-    row = await house.store.row("plan", plan_row_id(plan_id, wanted))
+    row = await runtime.store.row("plan", plan_row_id(plan_id, wanted))
     if row is None:
         raise NotFoundError(f"Plan {plan_id} has versions 1 to {head['version']}, not {version}.", code="plan.version")
     return Plan.model_validate(row)
 
 
-async def plan_heads(house: House, limit: int = 200) -> list[dict[str, Any]]:
+async def plan_heads(runtime: Runtime, limit: int = 200) -> list[dict[str, Any]]:
     """The plans there are, newest first, without their steps."""
-    return await house.store.rows("planHead", limit=limit, newest_first=True)
+    return await runtime.store.rows("planHead", limit=limit, newest_first=True)
 
 
-async def plan_versions(house: House, plan_id: str) -> list[dict[str, Any]]:
+async def plan_versions(runtime: Runtime, plan_id: str) -> list[dict[str, Any]]:
     """Every version with what it changed against the one before."""
-    latest = await get_plan(house, plan_id)
+    latest = await get_plan(runtime, plan_id)
     versions: list[dict[str, Any]] = []
     before: Plan | None = None
-    for row in await house.store.rows("plan", parent=plan_id):
+    for row in await runtime.store.rows("plan", parent=plan_id):
         plan = Plan.model_validate(row)
         changes = [] if before is None else difference(before, plan)
         versions.append(
@@ -171,7 +171,7 @@ async def plan_versions(house: House, plan_id: str) -> list[dict[str, Any]]:
 
 
 async def edit_plan(
-    house: House,
+    runtime: Runtime,
     plan_id: str,
     version: int,
     edits: Any,
@@ -180,39 +180,41 @@ async def edit_plan(
     repair: bool = False,
 ) -> tuple[Plan, Decision]:
     """Apply edits to the latest version, all or nothing; a stale version is a conflict with the difference."""
-    async with house.turns[plan_id]:
-        latest = await get_plan(house, plan_id)
-        await _refuse_stale(house, latest, version)
-        plan = await _edited(house, latest, edits, repair=repair)
-        return await _keep_version(house, plan, by=by)
+    async with runtime.turns[plan_id]:
+        latest = await get_plan(runtime, plan_id)
+        await _refuse_stale(runtime, latest, version)
+        plan = await _edited(runtime, latest, edits, repair=repair)
+        return await _keep_version(runtime, plan, by=by)
 
 
-async def edit_running(house: House, running: Plan, edits: Any, *, step: str, by: str = "") -> tuple[Plan, Decision]:
+async def edit_running(
+    runtime: Runtime, running: Plan, edits: Any, *, step: str, by: str = ""
+) -> tuple[Plan, Decision]:
     """Apply edits to the version a run follows, so that newer ones nobody has approved do not slip in with them.
 
     `step` names the started step that may change all the same: a failed one that gets steps put in before it.
     """
-    async with house.turns[running.id]:
-        latest = await get_plan(house, running.id)
+    async with runtime.turns[running.id]:
+        latest = await get_plan(runtime, running.id)
         base = running.model_copy(update={"version": latest.version})
-        plan = await _edited(house, base, edits, repair=False)
-        return await _keep_version(house, plan, by=by, may_change=step)
+        plan = await _edited(runtime, base, edits, repair=False)
+        return await _keep_version(runtime, plan, by=by, may_change=step)
 
 
-async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Plan:
+async def _edited(runtime: Runtime, latest: Plan, edits: Any, *, repair: bool) -> Plan:
     """The edited plan; for a scene's plan that its craft then refuses, an offer to repair it, or the repair itself."""
     try:
-        plan = edited(latest, edits, house.catalog, created_at=iso(house.now()))
+        plan = edited(latest, edits, runtime.catalog, created_at=iso(runtime.now()))
         if plan.scene is not None:
-            plan = await (await craft_of(house, plan.scene)).prepare(plan)
-        if not (problems := await _scene_problems(house, plan)):
+            plan = await (await craft_of(runtime, plan.scene)).prepare(plan)
+        if not (problems := await _scene_problems(runtime, plan)):
             return plan
         raise invalid_plan(problems)
     except BadInputError as error:
         if latest.scene is None or error.code == "edit.shape":
             raise
         refused = error
-    craft = await craft_of(house, str(latest.scene))
+    craft = await craft_of(runtime, str(latest.scene))
     offer = await craft.repair(latest, apply_edits(latest, edits))
     if offer is None:
         raise refused
@@ -221,55 +223,57 @@ async def _edited(house: House, latest: Plan, edits: Any, *, repair: bool) -> Pl
         refused.hint = f"{says} Send the edits with `repair: true` to take it."
         refused.extra["repair"] = {"says": says, "steps": documents}
         raise refused
-    mended = plan_from({"steps": documents}, house.catalog)
-    update = {"version": latest.version + 1, "steps": mended.steps, "created_at": iso(house.now())}
+    mended = plan_from({"steps": documents}, runtime.catalog)
+    update = {"version": latest.version + 1, "steps": mended.steps, "created_at": iso(runtime.now())}
     return await craft.prepare(latest.model_copy(update=update))
 
 
-async def regenerate_plan(house: House, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:
+async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:
     """A new version by the planner that made it, from the present state of its scene."""
-    async with house.turns[plan_id]:
-        latest = await get_plan(house, plan_id)
+    async with runtime.turns[plan_id]:
+        latest = await get_plan(runtime, plan_id)
         if latest.scene is None or latest.origin.planner == "person":
             raise RefusedError(
                 "This plan was written by hand, so there is no planner to make it anew.",
                 code="plan.no_planner",
                 hint="Edit its steps instead.",
             )
-        craft = await craft_of(house, latest.scene)
+        craft = await craft_of(runtime, latest.scene)
         origin = latest.origin
         request = PlanRequest(latest.scene, origin.text, origin.intent, note, origin.options)
-        fresh = await craft.plan(request, await correlation_of(house, plan_id))
+        fresh = await craft.plan(request, await correlation_of(runtime, plan_id))
         plan = fresh.model_copy(
             update={
                 "id": latest.id,
                 "task_id": latest.task_id,
                 "version": latest.version + 1,
-                "created_at": iso(house.now()),
+                "created_at": iso(runtime.now()),
             }
         )
-        return await _keep_version(house, plan, by=by)
+        return await _keep_version(runtime, plan, by=by)
 
 
-async def correlation_of(house: House, plan_id: str) -> str:
+async def correlation_of(runtime: Runtime, plan_id: str) -> str:
     """The id that goes with a plan from what somebody wanted to the last event of its run."""
-    head = await house.store.row("planHead", plan_id) or {}
+    head = await runtime.store.row("planHead", plan_id) or {}
     return str(head.get("correlationId") or plan_id)
 
 
-async def _keep_version(house: House, plan: Plan, *, by: str, may_change: str | None = None) -> tuple[Plan, Decision]:
-    await _refuse_scene_problems(house, plan)
-    correlation_id = await correlation_of(house, plan.id)
-    run = await live_run_state(house, plan.id)
+async def _keep_version(
+    runtime: Runtime, plan: Plan, *, by: str, may_change: str | None = None
+) -> tuple[Plan, Decision]:
+    await _refuse_scene_problems(runtime, plan)
+    correlation_id = await correlation_of(runtime, plan.id)
+    run = await live_run_state(runtime, plan.id)
     started = [] if run is None else [bad for bad in adoption_problems(run, plan) if bad.about != may_change]
     if started:
         raise BadInputError(started[0].says, code="run.step_started", problems=started)
-    review = _review(plan, iso(house.now()), by=by, running=run is not None)
-    events = [_plan_event(house, "planEdited", plan, correlation_id)]
-    for row in await house.store.rows("decision", parent=plan.id, open=True):
+    review = _review(plan, iso(runtime.now()), by=by, running=run is not None)
+    events = [_plan_event(runtime, "planEdited", plan, correlation_id)]
+    for row in await runtime.store.rows("decision", parent=plan.id, open=True):
         data = {**row, "status": "withdrawn", "why": f"Version {plan.version} took its place."}
         events.append(
-            house.event(
+            runtime.event(
                 "decisionWithdrawn",
                 data,
                 owner=f"plan:{plan.id}",
@@ -279,31 +283,31 @@ async def _keep_version(house: House, plan: Plan, *, by: str, may_change: str | 
                 decisionId=row["id"],
             )
         )
-    events.append(_opened(house, review, plan, correlation_id))
-    await house.store.append(events)
+    events.append(_opened(runtime, review, plan, correlation_id))
+    await runtime.store.append(events)
     return plan, review
 
 
-async def live_run_state(house: House, plan_id: str) -> RunState | None:
+async def live_run_state(runtime: Runtime, plan_id: str) -> RunState | None:
     """The state of the run of this plan that has not ended yet, if there is one."""
     from beforehand.app.runs import load_run
 
-    for row in await house.store.rows("run", parent=plan_id, open=True):
-        driver = house.drivers.get(row["runId"])
-        return driver.run if driver is not None else await load_run(house, row["runId"])
+    for row in await runtime.store.rows("run", parent=plan_id, open=True):
+        driver = runtime.drivers.get(row["runId"])
+        return driver.run if driver is not None else await load_run(runtime, row["runId"])
     return None
 
 
-async def _refuse_stale(house: House, latest: Plan, version: int) -> None:
+async def _refuse_stale(runtime: Runtime, latest: Plan, version: int) -> None:
     if version != latest.version:
-        raise await stale_version(house, latest, version)
+        raise await stale_version(runtime, latest, version)
 
 
-async def stale_version(house: House, latest: Plan, version: int) -> ConflictError:
+async def stale_version(runtime: Runtime, latest: Plan, version: int) -> ConflictError:
     """What has changed since the version somebody still holds."""
     changes: list[dict[str, Any]] = []
     if 0 < version < latest.version:
-        changes = difference(await get_plan(house, latest.id, version), latest)
+        changes = difference(await get_plan(runtime, latest.id, version), latest)
     return ConflictError(
         f"Version {version} is not the latest; version {latest.version} is.",
         code="plan.stale",
@@ -312,48 +316,48 @@ async def stale_version(house: House, latest: Plan, version: int) -> ConflictErr
     )
 
 
-async def preview(house: House, plan: Plan) -> dict[str, Any]:
+async def preview(runtime: Runtime, plan: Plan) -> dict[str, Any]:
     """What the plan would do, without doing it."""
     if plan.scene is not None:
-        return await (await craft_of(house, plan.scene)).preview(plan)
-    return await preview_by_tools(house, plan)
+        return await (await craft_of(runtime, plan.scene)).preview(plan)
+    return await preview_by_tools(runtime, plan)
 
 
-async def preview_by_tools(house: House, plan: Plan) -> dict[str, Any]:
+async def preview_by_tools(runtime: Runtime, plan: Plan) -> dict[str, Any]:
     """What each step's tool says it would do, in virtual time; file tools on a copy of the workspace."""
-    workspace = OverlayWorkspace(house.workspace(plan.workspace))
-    return await preview_plan(plan, house.catalog, house.shed.toolbox, workspace)
+    workspace = OverlayWorkspace(runtime.workspace(plan.workspace))
+    return await preview_plan(plan, runtime.catalog, runtime.extensions.tools, workspace)
 
 
-async def problems_of(house: House, plan: Plan) -> list[Problem]:
+async def problems_of(runtime: Runtime, plan: Plan) -> list[Problem]:
     """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
     paths = [f"steps[{place}]" for place in range(len(plan.steps))]
-    found = find_problems(PlanReading(plan, paths=paths), house.catalog)
-    return found + await _scene_problems(house, plan)
+    found = find_problems(PlanReading(plan, paths=paths), runtime.catalog)
+    return found + await _scene_problems(runtime, plan)
 
 
-async def _refuse_scene_problems(house: House, plan: Plan) -> None:
-    if problems := await _scene_problems(house, plan):
+async def _refuse_scene_problems(runtime: Runtime, plan: Plan) -> None:
+    if problems := await _scene_problems(runtime, plan):
         raise invalid_plan(problems)
 
 
-async def _scene_problems(house: House, plan: Plan) -> list[Problem]:
+async def _scene_problems(runtime: Runtime, plan: Plan) -> list[Problem]:
     """Every craft judges the steps of its own tools, whichever scene they name."""
     if plan.scene is not None:
-        await craft_of(house, plan.scene)
-    return [problem for craft in house.crafts.values() for problem in await craft.problems(plan)]
+        await craft_of(runtime, plan.scene)
+    return [problem for craft in runtime.crafts.values() for problem in await craft.problems(plan)]
 
 
-async def craft_of(house: House, scene: str) -> Craft:
+async def craft_of(runtime: Runtime, scene: str) -> Craft:
     """The craft of a scene that the house knows."""
-    row = await house.store.row("scene", scene)
+    row = await runtime.store.row("scene", scene)
     if row is None:
-        known = [found["name"] for found in await house.store.rows("scene")]
+        known = [found["name"] for found in await runtime.store.rows("scene")]
         nearest = nearest_names(scene, known)
         raise BadInputError(
             f"There is no scene {scene!r}; known: {name_list(nearest)}.", code="scene.unknown", nearest=nearest
         )
-    craft = house.crafts.get(row["kind"])
+    craft = runtime.crafts.get(row["kind"])
     if craft is None:
         raise RefusedError(f"Scenes of kind {row['kind']!r} cannot be planned for.", code="scene.no_planner")
     return craft

@@ -8,7 +8,7 @@ from typing import Any
 import structlog
 
 from beforehand.app.documents import read_file
-from beforehand.app.house import House
+from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
 from beforehand.model.reason import name_list, nearest_names
@@ -65,13 +65,13 @@ def check_scene(house_crafts: Any, document: Any) -> dict[str, Any]:
     return checked
 
 
-async def save_scene(house: House, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
+async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
     """Keep a scene under its name; an active one goes on with the new document only when activated again."""
-    checked = check_scene(house.crafts, document)
+    checked = check_scene(runtime.crafts, document)
     if name is not None and checked.get("name") != name:
         raise BadInputError(f"The scene calls itself {checked.get('name')!r}, not {name!r}.", code="scene.name")
     name = str(checked["name"])
-    old = await house.store.row("scene", name)
+    old = await runtime.store.row("scene", name)
     if old is not None and old["kind"] != checked["kind"]:
         raise ConflictError(
             f"{name} is a scene of kind {old['kind']} already and stays one.",
@@ -83,47 +83,47 @@ async def save_scene(house: House, name: str | None, document: Any, *, activate:
         "kind": checked["kind"],
         "active": bool(old and old.get("active")),
         "document": checked,
-        "savedAt": iso(house.now()),
+        "savedAt": iso(runtime.now()),
     }
     if old is None or old["document"] != checked:
-        await house.log("sceneSaved", data, owner=f"scene:{name}", scene=name, sceneId=name)
+        await runtime.log("sceneSaved", data, owner=f"scene:{name}", scene=name, sceneId=name)
     if activate:
-        return await activate_scene(house, name)
+        return await activate_scene(runtime, name)
     return data
 
 
-async def activate_scene(house: House, name: str) -> dict[str, Any]:
+async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
     """Make a scene live."""
-    row = await get_scene(house, name)
-    craft = house.crafts[row["kind"]]
+    row = await get_scene(runtime, name)
+    craft = runtime.crafts[row["kind"]]
     await craft.activate(name, row["document"])
     if not row.get("active"):
         row = {**row, "active": True}
-        await house.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
+        await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
     return row
 
 
-async def take_up_scenes(house: House) -> None:
+async def recover_scenes(runtime: Runtime) -> None:
     """After a start: make everything live that was."""
-    for row in await house.store.rows("scene", open=True):
-        if row["kind"] in house.crafts:
+    for row in await runtime.store.rows("scene", open=True):
+        if row["kind"] in runtime.crafts:
             try:
-                await house.crafts[row["kind"]].activate(row["name"], row["document"])
+                await runtime.crafts[row["kind"]].activate(row["name"], row["document"])
             except BeforehandError as error:  # a graph that does not answer: this scene stands still, the rest goes on
                 log.error("a scene could not be made live", scene=row["name"], says=error.says)
 
 
-async def get_scene(house: House, name: str) -> dict[str, Any]:
-    row = await house.store.row("scene", name)
+async def get_scene(runtime: Runtime, name: str) -> dict[str, Any]:
+    row = await runtime.store.row("scene", name)
     if row is None:
-        nearest = nearest_names(name, [found["name"] for found in await house.store.rows("scene")])
+        nearest = nearest_names(name, [found["name"] for found in await runtime.store.rows("scene")])
         raise NotFoundError(
             f"There is no scene {name!r}; known: {name_list(nearest)}.", code="scene.unknown", nearest=nearest
         )
     return row
 
 
-async def list_scenes(house: House) -> list[dict[str, Any]]:
+async def list_scenes(runtime: Runtime) -> list[dict[str, Any]]:
     """The scenes the house knows, without their documents."""
-    rows = await house.store.rows("scene")
+    rows = await runtime.store.rows("scene")
     return [{key: row[key] for key in ("name", "kind", "active", "savedAt")} for row in rows]

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from beforehand.app.house import House
 from beforehand.app.plans import take_plan
+from beforehand.app.runtime import Runtime
 from beforehand.engine.template import fill_template, template_problems
 from beforehand.engine.validate import check_document, invalid_plan
 from beforehand.model.decision import Decision
@@ -15,29 +15,29 @@ from beforehand.model.plan import Plan, Template
 from beforehand.model.reason import name_list, nearest_names
 
 
-async def list_templates(house: House) -> list[dict[str, Any]]:
-    return await house.store.rows("template")
+async def list_templates(runtime: Runtime) -> list[dict[str, Any]]:
+    return await runtime.store.rows("template")
 
 
-async def get_template(house: House, name: str) -> Template:
-    row = await house.store.row("template", name)
+async def get_template(runtime: Runtime, name: str) -> Template:
+    row = await runtime.store.row("template", name)
     if row is None:
-        nearest = nearest_names(name, [found["name"] for found in await list_templates(house)])
+        nearest = nearest_names(name, [found["name"] for found in await list_templates(runtime)])
         raise NotFoundError(
             f"There is no template {name!r}; known: {name_list(nearest)}.", code="template.unknown", nearest=nearest
         )
     return Template.model_validate(row)
 
 
-async def save_template(house: House, name: str, document: Any) -> Template:
+async def save_template(runtime: Runtime, name: str, document: Any) -> Template:
     """Keep a plan's document under a name; `parameters` beside its steps are typed and used as `$params.name`."""
     template = read_template(name, document)
     problems = template_problems(template)
     if not problems and not template.parameters:
-        _, problems = check_document(template.plan, house.catalog)
+        _, problems = check_document(template.plan, runtime.catalog)
     if problems:
         raise invalid_plan(problems)
-    await house.log("templateSaved", template.wire(), owner=f"template:{name}", template=name)
+    await runtime.log("templateSaved", template.wire(), owner=f"template:{name}", template=name)
     return template
 
 
@@ -82,12 +82,18 @@ def _spec(value: Any) -> Any:
 
 
 async def plan_from_template(
-    house: House, name: str, parameters: Any, *, workspace: str | None = None, correlation_id: str = "", by: str = ""
+    runtime: Runtime,
+    name: str,
+    parameters: Any,
+    *,
+    workspace: str | None = None,
+    correlation_id: str = "",
+    by: str = "",
 ) -> tuple[Plan, Decision]:
     """Fill a template in and take the plan in for review."""
     if parameters is not None and not isinstance(parameters, Mapping):
         raise BadInputError("`parameters` is an object of names and values.", code="template.parameters")
-    template = await get_template(house, name)
+    template = await get_template(runtime, name)
     document = fill_template(template, dict(parameters or {}))
     document.setdefault("name", name)
-    return await take_plan(house, document, workspace=workspace, correlation_id=correlation_id, by=by)
+    return await take_plan(runtime, document, workspace=workspace, correlation_id=correlation_id, by=by)

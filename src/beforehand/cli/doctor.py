@@ -4,7 +4,7 @@ import logging
 
 from beforehand.cli.exits import DONE, FAILED
 from beforehand.cli.options import DbOption, HomeOption, OutputOption
-from beforehand.cli.screen import Output, print_json, print_table, say
+from beforehand.cli.screen import Output, print_err, print_json, print_table
 
 
 def doctor(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
@@ -12,11 +12,11 @@ def doctor(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbO
 
     `broken` needs mending and makes the exit code 1; `missing` is something only some parts need.
     """
-    from beforehand.cli.checkup import examine
+    from beforehand.cli.checks import examine
     from beforehand.cli.options import settings_from
-    from beforehand.cli.work import work
+    from beforehand.cli.run_async import run_async
 
-    findings = work(examine(settings_from(home=home, db=db)), log_level=logging.CRITICAL)
+    findings = run_async(examine(settings_from(home=home, db=db)), log_level=logging.CRITICAL)
     broken = [finding for finding in findings if finding.state == "broken"]
     if output is Output.JSON:
         print_json({"ok": not broken, "checks": [finding.wire() for finding in findings]})
@@ -26,5 +26,5 @@ def doctor(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbO
             [(finding.check, finding.state, finding.says, finding.try_next) for finding in findings],
         )
     for finding in broken:
-        say(f"{finding.check}: {finding.says} {finding.try_next}".strip())
+        print_err(f"{finding.check}: {finding.says} {finding.try_next}".strip())
     return FAILED if broken else DONE

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from beforehand.cli.screen import say
+from beforehand.cli.screen import print_err
 
 if TYPE_CHECKING:
     from beforehand.model.errors import BeforehandError
@@ -58,26 +58,26 @@ def explain(error: "BeforehandError") -> None:
     """The error on standard error: its sentence, every problem, the names there are, and what to do."""
     problems = [problem.wire() for problem in error.problems]
     if problems:
-        say_problems(problems, head=_head(len(problems)) if len(problems) > 1 else "")
+        print_problems(problems, head=_head(len(problems)) if len(problems) > 1 else "")
     else:
-        say(error.says)
+        print_err(error.says)
         unsaid = [name for name in error.nearest if name not in error.says]
         if unsaid:
-            say(f"Valid names: {', '.join(error.nearest)}.")
+            print_err(f"Valid names: {', '.join(error.nearest)}.")
     if error.hint:
-        say(error.hint)
+        print_err(error.hint)
 
 
 def _head(count: int) -> str:
     return f"There are {count} problems:"
 
 
-def say_problems(problems: Iterable[Mapping[str, Any]], *, head: str = "") -> None:
+def print_problems(problems: Iterable[Mapping[str, Any]], *, head: str = "") -> None:
     """Every problem, unknown names first, each with its place, the names there are and what to try."""
     if head:
-        say(head)
+        print_err(head)
     for problem in sorted(problems, key=lambda item: "unknown" not in str(item.get("code", ""))):
-        say(problem_sentence(problem))
+        print_err(problem_sentence(problem))
 
 
 def problem_sentence(problem: Mapping[str, Any]) -> str:
@@ -97,4 +97,4 @@ def report_bug(error: BaseException, *, debug: bool) -> None:
     if debug:
         traceback.print_exception(error)
     says = f"Beforehand itself made an error: {type(error).__name__}: {error}."
-    say(says, "" if debug else "Run the command again with --debug to see where, and report it.")
+    print_err(says, "" if debug else "Run the command again with --debug to see where, and report it.")

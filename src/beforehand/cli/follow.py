@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
-from beforehand.cli.desk import Desk, Document
+from beforehand.cli.backend import Backend, Document
+from beforehand.cli.live_view import View
 from beforehand.cli.prompt import Asked, ask
-from beforehand.cli.screen import say
-from beforehand.cli.view import View
+from beforehand.cli.screen import print_err
 from beforehand.model.errors import BeforehandError, ConflictError
 
 FINAL = ("completed", "failed", "cancelled")
@@ -21,8 +21,8 @@ _HEADS = ("runStarted", "runUpdated", "runFinished", "runAdopted")
 
 
 class Following:
-    def __init__(self, desk: Desk, run_id: str, view: View, *, yes: bool, asks: bool) -> None:
-        self._desk = desk
+    def __init__(self, backend: Backend, run_id: str, view: View, *, yes: bool, asks: bool) -> None:
+        self._desk = backend
         self._run_id = run_id
         self._view = view
         self._yes = yes
@@ -145,21 +145,21 @@ class Following:
             asked = task.result()
             if asked is None:
                 self._asks = False
-                say("It stays in the inbox.")
+                print_err("It stays in the inbox.")
             else:
                 await self._give(self._about, asked)
             self._view.go_on()
         elif self._about not in self._open:
             task.cancel()
             self._asking = None
-            say("", "That has been answered elsewhere.")
+            print_err("", "That has been answered elsewhere.")
             self._view.go_on()
 
     async def _give(self, decision_id: str, asked: Asked) -> None:
         try:
             await self._answer(decision_id, asked)
         except BeforehandError as error:
-            say(error.says, error.hint)  # and it is asked again
+            print_err(error.says, error.hint)  # and it is asked again
 
 
 def _next_of(batches: AsyncIterator[list[Document]]) -> "asyncio.Task[list[Document] | None]":

@@ -6,12 +6,12 @@ import typer
 
 from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, YesOption, settings_from
-from beforehand.cli.screen import Output, line, print_json, print_table, say, tell
+from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
 
 if TYPE_CHECKING:
-    from beforehand.app.house import House
+    from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
-    from beforehand.cli.desk import Desk, Document
+    from beforehand.cli.backend import Backend, Document
 
 app = typer.Typer(help="What waits for a person: reviews, approvals, questions, failures, steps in doubt.")
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The decision's id.")]
@@ -29,9 +29,9 @@ def inbox(
 def list_open(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """Everything that waits for a person."""
     from beforehand.app.inbox import list_decisions
-    from beforehand.cli.looking import look
+    from beforehand.cli.read_home import read_home
 
-    decisions = look(settings_from(home=home, db=db), list_decisions, [])
+    decisions = read_home(settings_from(home=home, db=db), list_decisions, [])
     if output is Output.JSON:
         print_json(decisions)
     else:
@@ -47,16 +47,16 @@ def list_open(output: OutputOption = Output.TABLE, home: HomeOption = None, db: 
 def show(id: IdArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """What a decision covers, its evidence, and what each verb does."""
     from beforehand.app.inbox import show_decision
-    from beforehand.cli.looking import look
+    from beforehand.cli.read_home import read_home
     from beforehand.cli.run import refuse_missing
 
     settings = settings_from(home=home, db=db)
     refuse_missing(settings, f"so there is no decision {id!r}")
 
-    async def shown(house: "House") -> dict[str, Any]:
-        return await show_decision(house, id)
+    async def shown(runtime: "Runtime") -> dict[str, Any]:
+        return await show_decision(runtime, id)
 
-    decision = look(settings, shown, {})
+    decision = read_home(settings, shown, {})
     if output is Output.JSON:
         print_json(decision)
     else:
@@ -73,10 +73,12 @@ def _show(decision: dict[str, Any]) -> None:
     show_decision(decision, console(sys.stdout))
     if decision["status"] == "open":
         value = " --value TEXT" if decision["verbs"][0] == "answer" else ""
-        tell(f"Answer with: beforehand inbox answer {decision['id']} {decision['verbs'][0]}{value}")
+        print_out(f"Answer with: beforehand inbox answer {decision['id']} {decision['verbs'][0]}{value}")
     else:
         given = decision.get("answer", {})
-        tell(f"It was answered with {given['verb']!r}." if given else f"It was withdrawn. {decision.get('why', '')}")
+        print_out(
+            f"It was answered with {given['verb']!r}." if given else f"It was withdrawn. {decision.get('why', '')}"
+        )
 
 
 @app.command()
@@ -109,28 +111,28 @@ def answer(
     if output is Output.JSON:
         print_json(decision)
     else:
-        tell(f"{line(decision['title'])}: {verb}.")
+        print_out(f"{line(decision['title'])}: {verb}.")
     run_id = decision["about"].get("runId")
     if url is None and run_id:
         from beforehand.cli.running import command
 
-        say(f"It is written down. Go on with: {command(settings, 'run', '--resume', run_id)}")
+        print_err(f"It is written down. Go on with: {command(settings, 'run', '--resume', run_id)}")
     return DONE
 
 
 def _write_down(
     settings: "Settings", decision_id: str, verb: str, value: Any, note: str
 ) -> tuple[dict[str, Any], str | None]:
-    from beforehand.cli.desk import open_desk
-    from beforehand.cli.work import work
+    from beforehand.cli.backend import open_backend
+    from beforehand.cli.run_async import run_async
 
     async def give() -> tuple[dict[str, Any], str | None]:
         # Steps that are put in are checked against every tool there is.
-        async with open_desk(settings, note="beforehand inbox", with_servers=verb == "insert") as desk:
-            answered = await desk.answer(decision_id, verb, value=value, note=note, carry_on=False)
-            return answered, desk.url
+        async with open_backend(settings, note="beforehand inbox", with_servers=verb == "insert") as backend:
+            answered = await backend.answer(decision_id, verb, value=value, note=note, carry_on=False)
+            return answered, backend.url
 
-    return work(give())
+    return run_async(give())
 
 
 def _run_here(
@@ -138,7 +140,7 @@ def _run_here(
 ) -> int:
     from beforehand.cli.running import carry_out
 
-    async def begin(desk: "Desk") -> "Document":
-        return await desk.answer_and_run(decision_id, verb, value=value, note=note)
+    async def begin(backend: "Backend") -> "Document":
+        return await backend.answer_and_run(decision_id, verb, value=value, note=note)
 
     return carry_out(settings, begin, output=output, yes=yes)

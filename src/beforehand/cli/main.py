@@ -11,25 +11,13 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from beforehand import __version__
-from beforehand.cli import (
-    cell,
-    config,
-    doctor,
-    fleet,
-    graph,
-    inbox,
-    plan,
-    plans,
-    plugins,
-    run,
-    scene,
-    template,
-    token,
-    up,
-)
+from beforehand.cli import config, doctor, inbox, plan, plans, plugins, run, scene, template, token, up
 from beforehand.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stopped, code_for, explain, report_bug
 from beforehand.cli.logs import is_debug, set_debug
-from beforehand.cli.screen import prepare_streams, say, tell
+from beforehand.cli.screen import prepare_streams, print_err, print_out
+from beforehand.crafts.cell import commands as cell
+from beforehand.crafts.cell import graph_commands as graph
+from beforehand.crafts.fleet import commands as fleet
 
 app = typer.Typer(
     name="beforehand",
@@ -61,7 +49,7 @@ def beforehand(
 @app.command()
 def version() -> int:
     """Show the version."""
-    tell(f"beforehand {__version__}")
+    print_out(f"beforehand {__version__}")
     return DONE
 
 
@@ -102,7 +90,7 @@ def call(arguments: list[str]) -> int:
     except Exception as error:
         return _code_of(error)
     except KeyboardInterrupt:
-        say("Stopped.")
+        print_err("Stopped.")
         return INTERRUPTED
 
 
@@ -119,13 +107,13 @@ def _code_of(error: Exception) -> int:
 
     match error:
         case Stopped():
-            say(*error.says)
+            print_err(*error.says)
             return error.code
         case TyperException():
-            say(*usage_sentences(error))
+            print_err(*usage_sentences(error))
             return BAD_INPUT
         case Abort():
-            say("Stopped.")
+            print_err("Stopped.")
             return INTERRUPTED
         case BeforehandError():
             if is_debug():
@@ -133,10 +121,10 @@ def _code_of(error: Exception) -> int:
             explain(error)
             return code_for(error)
         case RecursionError() | MemoryError():
-            say("The input is too deep or too large to work on.")
+            print_err("The input is too deep or too large to work on.")
             return BAD_INPUT
         case OSError():
-            say(f"The system refused: {error}.", "Mend that and try again.")
+            print_err(f"The system refused: {error}.", "Mend that and try again.")
             return FAILED
     report_bug(error, debug=is_debug())
     return FAILED

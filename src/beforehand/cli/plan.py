@@ -7,7 +7,7 @@ import typer
 
 from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, PositionOption, ToolOption, settings_from
-from beforehand.cli.screen import line, print_json, print_table, say, tell
+from beforehand.cli.screen import line, print_err, print_json, print_out, print_table
 
 if TYPE_CHECKING:
     from beforehand.model.plan import Plan
@@ -51,14 +51,16 @@ def plan(
     """
     from beforehand.app.craft import PlanRequest
     from beforehand.app.documents import read_file
-    from beforehand.app.scratch import draft_plan
-    from beforehand.cli.work import work
+    from beforehand.app.dry_run import draft_plan
+    from beforehand.cli.run_async import run_async
 
     _refuse_unclear(text, scene, intent)
     given = {"order": order.value if order else None, "position": position, "tool": tool}
     options = {name: value for name, value in given.items() if value is not None}
     wanted = None if intent is None else _intent(read_file(intent))
-    made = work(draft_plan(settings_from(home=home, db=db), PlanRequest(str(scene), text, wanted, options=options)))
+    made = run_async(
+        draft_plan(settings_from(home=home, db=db), PlanRequest(str(scene), text, wanted, options=options))
+    )
     _print(made, output)
     return DONE
 
@@ -96,12 +98,12 @@ def _print(made: "Plan", output: PlanOutput) -> None:
     else:
         _show(made)
     for note in made.notes:
-        (tell if output is PlanOutput.TABLE else say)(note)
+        (print_out if output is PlanOutput.TABLE else print_err)(note)
 
 
 def _steps(made: "Plan") -> list[dict[str, Any]]:
     """The atomic list of a cell's plan; of another the plan's own steps."""
-    from beforehand.cell.planform import from_plan_steps
+    from beforehand.crafts.cell.core.plan_steps import from_plan_steps
     from beforehand.model.plan import step_wire
 
     documents = [step_wire(step) for step in made.steps]
@@ -127,4 +129,4 @@ def _show(made: "Plan") -> None:
     if made.steps:
         count = "1 step" if len(made.steps) == 1 else f"{len(made.steps)} steps"
         took = "" if made.estimated_duration is None else f", about {made.estimated_duration:.1f} s"
-        tell(f"{count}{took}.")
+        print_out(f"{count}{took}.")

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from beforehand.cli.exits import DONE, FAILED, say_problems
+from beforehand.cli.exits import DONE, FAILED, print_problems
 from beforehand.cli.options import (
     DbOption,
     HomeOption,
@@ -15,7 +15,7 @@ from beforehand.cli.options import (
     WorkspaceOption,
     settings_from,
 )
-from beforehand.cli.screen import Output, console, counted, line, print_json, print_table, tell
+from beforehand.cli.screen import Output, console, counted, line, print_json, print_out, print_table
 
 
 def check(
@@ -29,19 +29,19 @@ def check(
 ) -> int:
     """Is this plan, or this list of a cell's steps, valid? Every problem at once."""
     from beforehand.app.documents import read_file
-    from beforehand.app.scratch import check_plan
-    from beforehand.cli.work import work
+    from beforehand.app.dry_run import check_plan
+    from beforehand.cli.run_async import run_async
 
     document = read_file(plan)
-    found = work(check_plan(settings_from(home=home, db=db), document, scene, _start(position, tool)))
+    found = run_async(check_plan(settings_from(home=home, db=db), document, scene, _start(position, tool)))
     shown = [problem.wire() for problem in found.problems]
     if output is Output.JSON:
         told: dict[str, Any] = {"valid": not shown, "steps": found.steps, "problems": shown}
         print_json(told if found.end is None else told | {"end": found.end})
     elif not shown:
-        tell(f"The plan is valid: {counted(found.steps, 'step')}.{_ends(found.end)}")
+        print_out(f"The plan is valid: {counted(found.steps, 'step')}.{_ends(found.end)}")
     if shown:
-        say_problems(shown, head=f"The plan has {counted(len(shown), 'problem')}:")
+        print_problems(shown, head=f"The plan has {counted(len(shown), 'problem')}:")
         return FAILED
     return DONE
 
@@ -73,12 +73,12 @@ def preview(
     For a cell also the moves, the tool changes, where the robot ends and, on a terminal, the way on the map.
     """
     from beforehand.app.documents import read_file
-    from beforehand.app.scratch import preview_document
-    from beforehand.cli.work import work
+    from beforehand.app.dry_run import preview_document
+    from beforehand.cli.run_async import run_async
 
     document = read_file(plan)
     settings = settings_from(workspace=workspace, home=home, db=db)
-    shown, cell = work(preview_document(settings, document, scene, _start(position, tool)))
+    shown, cell = run_async(preview_document(settings, document, scene, _start(position, tool)))
     if output is Output.JSON:
         print_json(shown)
     else:
@@ -86,19 +86,19 @@ def preview(
         if cell is not None and cell.get("kind") == "cell" and sys.stdout.isatty():
             _draw(cell, shown)
     if shown["problems"]:
-        say_problems(shown["problems"], head=f"It would not work out: {counted(len(shown['problems']), 'problem')}.")
+        print_problems(shown["problems"], head=f"It would not work out: {counted(len(shown['problems']), 'problem')}.")
         return FAILED
     return DONE
 
 
 def _draw(document: dict[str, Any], shown: dict[str, Any]) -> None:
     """The way on the cell's map, from where the robot stands to where it ends."""
-    from beforehand.cell.ascii_map import ascii_map
-    from beforehand.cell.scene import read_cell
+    from beforehand.crafts.cell.core.ascii_map import ascii_map
+    from beforehand.crafts.cell.core.scene import read_cell
 
     moves = [row for row in shown["timeline"] if row.get("action") == "move"]
     path = [*(row["from"] for row in moves[:1]), *(row["position"] for row in moves)]
-    tell("", ascii_map(read_cell(document), path, robot=shown["end"].get("current_position")))
+    print_out("", ascii_map(read_cell(document), path, robot=shown["end"].get("current_position")))
 
 
 def _show(shown: dict[str, Any]) -> None:
@@ -118,7 +118,7 @@ def _show(shown: dict[str, Any]) -> None:
 
         for diff in shown["diffs"]:
             console().print(diff_text(f"# {diff['stepId']}\n{diff['diff']}"))
-    tell(f"It would take about {shown['durationS']:.1f} s, {_extent(shown)}.{_ends(shown.get('end'))}")
+    print_out(f"It would take about {shown['durationS']:.1f} s, {_extent(shown)}.{_ends(shown.get('end'))}")
 
 
 def _asks(row: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from beforehand.cli.exits import DONE, FAILED
 from beforehand.cli.options import OutputOption, settings_from
-from beforehand.cli.screen import Output, line, print_json, print_table, say
+from beforehand.cli.screen import Output, line, print_err, print_json, print_table
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def plugins(output: OutputOption = Output.TABLE) -> int:
     """What is installed and what it brings: tools with their effect, and what could not be loaded."""
-    from beforehand.cli.work import work
+    from beforehand.cli.run_async import run_async
 
-    shown = work(gather(settings_from()), log_level=logging.CRITICAL)
+    shown = run_async(gather(settings_from()), log_level=logging.CRITICAL)
     if output is Output.JSON:
         print_json(shown)
     else:
@@ -25,15 +25,15 @@ def plugins(output: OutputOption = Output.TABLE) -> int:
         ]
         print_table(("tool", "effect", "destructive", "from", "what"), rows)
     for reason in shown["missing"]:
-        say(f"{reason['about']}: {reason['says']} {reason['tryNext']}".strip())
+        print_err(f"{reason['about']}: {reason['says']} {reason['tryNext']}".strip())
     return FAILED if shown["missing"] else DONE
 
 
 async def gather(settings: "Settings") -> dict[str, Any]:
     """The tools and the reasons why others are missing."""
-    from beforehand.app.toolshed import open_toolshed
+    from beforehand.app.extensions import open_extensions
 
-    shed = await open_toolshed(settings)
+    extensions = await open_extensions(settings)
     try:
         tools = [
             {
@@ -45,8 +45,8 @@ async def gather(settings: "Settings") -> dict[str, Any]:
                 "inputSchema": dict(spec.input_schema),
                 "canProbe": spec.can_probe,
             }
-            for spec in shed.toolbox.specs()
+            for spec in extensions.tools.specs()
         ]
-        return {"tools": tools, "missing": [reason.wire() for reason in shed.reasons]}
+        return {"tools": tools, "missing": [reason.wire() for reason in extensions.reasons]}
     finally:
-        await shed.close()
+        await extensions.close()

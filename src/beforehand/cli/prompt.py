@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from beforehand.cli.screen import console, plain, say
+from beforehand.cli.screen import console, plain, print_err
 
 _SHORT = {"approval": {"y": "approve", "yes": "approve", "n": "deny", "no": "deny"}}
 _SHOWN_APART = ("diff", "says", "error", "question")
@@ -40,7 +40,7 @@ async def ask(decision: Mapping[str, Any]) -> Asked | None:
         asked = understood(decision, text)
         if asked is not None:
             return asked
-        say(f"Please answer with one of: {', '.join(decision['verbs'])}, or {LATER}.")
+        print_err(f"Please answer with one of: {', '.join(decision['verbs'])}, or {LATER}.")
 
 
 def _prompt(decision: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from beforehand.cli.screen import Output
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
-    from beforehand.cli.desk import Desk, Document
+    from beforehand.cli.backend import Backend, Document
     from beforehand.cli.running import Begin
 
 
@@ -51,22 +51,24 @@ def run(
         return carry_out(settings, resumed(settings, resume), output=output, yes=yes)
     document = read_file(str(plan))
 
-    async def begin(desk: "Desk") -> "Document":
-        taken = await desk.take_plan(document, scene=scene, workspace=str(settings.workspace))
-        return await started(desk, taken)
+    async def begin(backend: "Backend") -> "Document":
+        taken = await backend.take_plan(document, scene=scene, workspace=str(settings.workspace))
+        return await started(backend, taken)
 
     return carry_out(settings, begin, output=output, yes=yes)
 
 
-async def started(desk: "Desk", plan: "Document") -> "Document":
+async def started(backend: "Backend", plan: "Document") -> "Document":
     """Start a plan that was taken in to be run; refused, it does not stay behind as a review nobody asked for."""
     from beforehand.model.errors import BeforehandError
 
     try:
-        return await desk.start(plan["id"], plan["version"])
+        return await backend.start(plan["id"], plan["version"])
     except BeforehandError:
         with suppress(BeforehandError):
-            await desk.answer(f"{plan['id']}-v{plan['version']}", "cancel", value=None, note="It could not be started.")
+            await backend.answer(
+                f"{plan['id']}-v{plan['version']}", "cancel", value=None, note="It could not be started."
+            )
         raise
 
 
@@ -74,8 +76,8 @@ def resumed(settings: "Settings", run_id: str) -> "Begin":
     """What takes a run up; refused, without making a home, where there is none."""
     refuse_missing(settings, f"so there is no run {run_id!r}")
 
-    async def begin(desk: "Desk") -> "Document":
-        return await desk.take_up(run_id)
+    async def begin(backend: "Backend") -> "Document":
+        return await backend.recover(run_id)
 
     return begin
 

@@ -6,19 +6,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from beforehand.cli.desk import Desk, Document, open_desk
+from beforehand.cli.backend import Backend, Document, open_backend
 from beforehand.cli.exits import DONE, FAILED, REFUSED, Stopped
 from beforehand.cli.follow import Following
+from beforehand.cli.live_view import view_for
 from beforehand.cli.prompt import can_ask
-from beforehand.cli.screen import Output, line, print_json, print_table, say, tell
-from beforehand.cli.view import view_for
-from beforehand.cli.work import work
+from beforehand.cli.run_async import run_async
+from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
 from beforehand.model.errors import UnavailableError
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
 
-Begin = Callable[[Desk], Awaitable[Document]]
+Begin = Callable[[Backend], Awaitable[Document]]
 """Starts a run, or takes one up, at the desk; the answer is the run."""
 
 
@@ -38,13 +38,13 @@ class Errand:
     ended: bool = field(default=False)
 
     async def go(self) -> Document:
-        async with open_desk(self.settings, note="beforehand run") as desk:
-            self.url = desk.url
-            if desk.url is not None:
-                say(f"The server at {desk.url} leads this home and carries it out.")
-            run = await self.begin(desk)
+        async with open_backend(self.settings, note="beforehand run") as backend:
+            self.url = backend.url
+            if backend.url is not None:
+                print_err(f"The server at {backend.url} leads this home and carries it out.")
+            run = await self.begin(backend)
             self.run_id = str(run["runId"])
-            following = Following(desk, self.run_id, view_for(self.output), yes=self.yes, asks=can_ask())
+            following = Following(backend, self.run_id, view_for(self.output), yes=self.yes, asks=can_ask())
             try:
                 return await following.to_the_end()
             except UnavailableError as error:
@@ -62,7 +62,7 @@ def carry_out(settings: "Settings", begin: Begin, *, output: Output, yes: bool) 
     """Do it, show how it came out, and give the exit code."""
     errand = Errand(settings, begin, output, yes)
     try:
-        run = work(errand.go())
+        run = run_async(errand.go())
     except Stopped as stopped:
         if errand.run_id:
             raise Stopped(stopped.code, *stopped.says, *errand.how_to_go_on()) from None
@@ -79,9 +79,9 @@ def conclude(errand: Errand, run: Document) -> int:
     if status == "completed":
         return DONE
     if status == "waiting":
-        say_waiting(errand, run)
+        print_waiting(errand, run)
         return REFUSED
-    say_failures(errand, run)
+    print_failures(errand, run)
     return FAILED
 
 
@@ -92,7 +92,7 @@ def show_run(run: Document) -> None:
     ]
     print_table(("step", "what", "status", "ms", ""), rows, nothing="The plan has no steps.")
     took = f" after {run['durationMs'] / 1000:.3g} s" if "durationMs" in run else ""
-    tell(f"Run {run['runId']} of plan {run['planId']}, version {run['version']}: {run['status']}{took}.")
+    print_out(f"Run {run['runId']} of plan {run['planId']}, version {run['version']}: {run['status']}{took}.")
 
 
 def _took(step: Document) -> object:
@@ -113,35 +113,35 @@ def as_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def say_waiting(errand: Errand, run: Document) -> None:
+def print_waiting(errand: Errand, run: Document) -> None:
     """Name every decision and the command that answers it."""
-    say(f"The run {run['runId']} waits for a person:")
+    print_err(f"The run {run['runId']} waits for a person:")
     for decision in run.get("decisions", []):
-        say(f"  {decision['id']}: {line(decision['title'])}")
+        print_err(f"  {decision['id']}: {line(decision['title'])}")
         reason = decision.get("evidence", {}).get("says")
         if reason:
-            say(f"    {line(reason)}")
+            print_err(f"    {line(reason)}")
         first, *others = decision["verbs"]
         value = ["--value", "TEXT"] if first == "answer" else []
         answer = command(errand.settings, "inbox", "answer", decision["id"], first, *value)
-        say(f"    Answer with: {answer}" + (f" (or {', '.join(others)})" if others else ""))
+        print_err(f"    Answer with: {answer}" + (f" (or {', '.join(others)})" if others else ""))
     if errand.url is not None:
-        say(f"The server at {errand.url} goes on as soon as it is answered.")
+        print_err(f"The server at {errand.url} goes on as soon as it is answered.")
     else:
-        say(f"Then go on with: {command(errand.settings, 'run', '--resume', run['runId'])}")
+        print_err(f"Then go on with: {command(errand.settings, 'run', '--resume', run['runId'])}")
 
 
-def say_failures(errand: Errand, run: Document) -> None:
-    say(f"The run {run['runId']} {_ENDS.get(run['status'], 'stands still')}.")
+def print_failures(errand: Errand, run: Document) -> None:
+    print_err(f"The run {run['runId']} {_ENDS.get(run['status'], 'stands still')}.")
     for step in run["steps"]:
         if step["status"] in ("failed", "blocked", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
-            say(f"  {step['id']} {step['status']}: {_outcome(step)}")
+            print_err(f"  {step['id']} {step['status']}: {_outcome(step)}")
     if run["status"] == "failed":
-        say("Mend what is named and run the plan again.")
+        print_err("Mend what is named and run the plan again.")
     for decision in run.get("decisions", []):
         if decision["kind"] == "bug":
-            say(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")
-            say(f"Report it. To try again: {command(errand.settings, 'run', '--resume', run['runId'])}")
+            print_err(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")
+            print_err(f"Report it. To try again: {command(errand.settings, 'run', '--resume', run['runId'])}")
 
 
 def command(settings: "Settings", *words: str) -> str:

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beforehand.cli.exits import DONE, FAILED, say_problems
+from beforehand.cli.exits import DONE, FAILED, print_problems
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, console, plain, print_json, print_table, tell
+from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
 
 if TYPE_CHECKING:
-    from beforehand.app.house import House
+    from beforehand.app.runtime import Runtime
+
+    pass
 
 app = typer.Typer(help="Scenes: what plans work in.", no_args_is_help=True)
 
@@ -19,9 +21,9 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: D
     """The scenes the home knows and the examples that come with the package."""
     from beforehand.app.documents import read_file
     from beforehand.app.scenes import example_files, list_scenes
-    from beforehand.cli.looking import look
+    from beforehand.cli.read_home import read_home
 
-    known = look(settings_from(home=home, db=db), list_scenes, [])
+    known = read_home(settings_from(home=home, db=db), list_scenes, [])
     rows = [{"name": row["name"], "kind": row["kind"], "active": row["active"], "from": "home"} for row in known]
     names = {row["name"] for row in rows}
     for name, path in example_files().items():
@@ -46,13 +48,13 @@ def show(
 ) -> int:
     """A scene's document: as the home has it, else as the example or the file does."""
     from beforehand.app.scenes import find_document
-    from beforehand.cli.looking import look
+    from beforehand.cli.read_home import read_home
 
-    async def known(house: "House") -> Any:
-        row = await house.store.row("scene", name)
+    async def known(runtime: "Runtime") -> Any:
+        row = await runtime.store.row("scene", name)
         return None if row is None else row["document"]
 
-    document = look(settings_from(home=home, db=db), known, None)
+    document = read_home(settings_from(home=home, db=db), known, None)
     if document is None:
         document = find_document(name)
     if output is Output.JSON:
@@ -71,9 +73,9 @@ def check(
     output: OutputOption = Output.TABLE,
 ) -> int:
     """Every problem of a scene, with its place in the file, and what is odd about it."""
+    from beforehand.app.dry_run import check_scene_document
     from beforehand.app.scenes import find_document
-    from beforehand.app.scratch import check_scene_document
-    from beforehand.cli.work import work
+    from beforehand.cli.run_async import run_async
     from beforehand.model.errors import BadInputError
 
     document = find_document(file)
@@ -81,7 +83,7 @@ def check(
     problems: list[dict[str, Any]] = []
     odd: list[dict[str, Any]] = []
     try:
-        checked, warnings = work(check_scene_document(settings_from(), document))
+        checked, warnings = run_async(check_scene_document(settings_from(), document))
         odd = [warning.wire() for warning in warnings]
     except BadInputError as error:
         problems = [problem.wire() for problem in error.problems]
@@ -89,11 +91,11 @@ def check(
     if output is Output.JSON:
         print_json({"valid": not problems, "name": checked.get("name"), "problems": problems, "warnings": odd})
     elif not problems:
-        tell(f"The scene {checked['name']} is valid.")
+        print_out(f"The scene {checked['name']} is valid.")
     if odd:
-        say_problems(odd, head="Worth a look:")
+        print_problems(odd, head="Worth a look:")
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        say_problems(problems, head=f"The scene has {count}:")
+        print_problems(problems, head=f"The scene has {count}:")
         return FAILED
     return DONE

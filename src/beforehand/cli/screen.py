@@ -48,14 +48,14 @@ def line(text: object) -> str:
     return plain(text).replace("\n", " ").replace("\t", " ")
 
 
-def say(*sentences: object) -> None:
+def print_err(*sentences: object) -> None:
     """Sentences on standard error, one a line."""
     for sentence in sentences:
         sys.stderr.write(f"{plain(sentence)}\n")
     sys.stderr.flush()
 
 
-def tell(*sentences: object) -> None:
+def print_out(*sentences: object) -> None:
     """Sentences on standard output: what a command has to say when it prints no document."""
     for sentence in sentences:
         sys.stdout.write(f"{plain(sentence)}\n")
@@ -100,7 +100,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, not
     if table.row_count:
         console().print(table)
     else:
-        tell(nothing)
+        print_out(nothing)
 
 
 STATUS_STYLES = {

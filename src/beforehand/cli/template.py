@@ -15,11 +15,11 @@ from beforehand.cli.options import (
     YesOption,
     settings_from,
 )
-from beforehand.cli.screen import Output, line, print_json, print_table, tell
+from beforehand.cli.screen import Output, line, print_json, print_out, print_table
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
-    from beforehand.cli.desk import Desk, Document
+    from beforehand.cli.backend import Backend, Document
 
 app = typer.Typer(help="Plans kept for reuse, with typed parameters.", no_args_is_help=True)
 
@@ -28,9 +28,9 @@ app = typer.Typer(help="Plans kept for reuse, with typed parameters.", no_args_i
 def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """The templates there are, with their parameters."""
     from beforehand.app.templates import list_templates
-    from beforehand.cli.looking import look
+    from beforehand.cli.read_home import read_home
 
-    templates = look(settings_from(home=home, db=db), list_templates, [])
+    templates = read_home(settings_from(home=home, db=db), list_templates, [])
     if output is Output.JSON:
         print_json(templates)
     else:
@@ -62,22 +62,24 @@ def save(
     `parameters` beside its steps are typed, and used in the steps as $params.name.
     """
     from beforehand.app.documents import read_file
-    from beforehand.cli.desk import open_desk
-    from beforehand.cli.work import work
+    from beforehand.cli.backend import open_backend
+    from beforehand.cli.run_async import run_async
 
     settings = settings_from(home=home, db=db)
     document = read_file(plan)
     kept_as = name or _name_of(plan, document)
 
     async def keep() -> "Document":
-        async with open_desk(settings, note="beforehand template") as desk:
-            return await desk.save_template(kept_as, document)
+        async with open_backend(settings, note="beforehand template") as backend:
+            return await backend.save_template(kept_as, document)
 
-    template = work(keep())
+    template = run_async(keep())
     if output is Output.JSON:
         print_json(template)
     else:
-        tell(f"Kept as {template['name']}. Run it with: beforehand template run {template['name']}{_usage(template)}")
+        print_out(
+            f"Kept as {template['name']}. Run it with: beforehand template run {template['name']}{_usage(template)}"
+        )
     return DONE
 
 
@@ -117,23 +119,23 @@ def run(
     pairs = _pairs(parameters or [])
     refuse_missing(settings, f"so there is no template {name!r}")
 
-    async def begin(desk: "Desk") -> "Document":
-        plan = await _planned(desk, settings, name, pairs)
-        return await started(desk, plan)
+    async def begin(backend: "Backend") -> "Document":
+        plan = await _planned(backend, settings, name, pairs)
+        return await started(backend, plan)
 
     return carry_out(settings, begin, output=output, yes=yes)
 
 
-async def _planned(desk: "Desk", settings: "Settings", name: str, pairs: dict[str, str]) -> "Document":
+async def _planned(backend: "Backend", settings: "Settings", name: str, pairs: dict[str, str]) -> "Document":
     from beforehand.engine.template import parameter_from_text
     from beforehand.model.plan import ParameterSpec
 
-    specs = (await desk.template(name)).get("parameters", {})
+    specs = (await backend.template(name)).get("parameters", {})
     typed = {
         key: parameter_from_text(text, ParameterSpec.model_validate(specs[key])) if key in specs else text
         for key, text in pairs.items()
     }
-    return await desk.plan_from_template(name, typed, workspace=str(settings.workspace))
+    return await backend.plan_from_template(name, typed, workspace=str(settings.workspace))
 
 
 def _pairs(given: list[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ import typer
 
 from beforehand.cli.exits import DONE
 from beforehand.cli.options import HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, print_json, print_table, say, tell
+from beforehand.cli.screen import Output, print_err, print_json, print_out, print_table
 
 app = typer.Typer(help="Access tokens of the API.", no_args_is_help=True)
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Whose token it is.")]
@@ -27,8 +27,8 @@ def add(
     if output is Output.JSON:
         print_json({"name": name, "role": role, "token": token})
     else:
-        tell(token)
-        say(f"This is the token of {name} ({role}). It is shown only now; keep it safe.")
+        print_out(token)
+        print_err(f"This is the token of {name} ({role}). It is shown only now; keep it safe.")
     return DONE
 
 
@@ -55,5 +55,5 @@ def revoke(name: NameArgument, output: OutputOption = Output.TABLE, home: HomeOp
     if output is Output.JSON:
         print_json({"name": name, "revoked": True})
     else:
-        tell(f"The token of {name} is revoked.")
+        print_out(f"The token of {name} is revoked.")
     return DONE

@@ -8,10 +8,10 @@ import typer
 
 from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, settings_from
-from beforehand.cli.screen import counted, tell
+from beforehand.cli.screen import counted, print_out
 
 if TYPE_CHECKING:
-    from beforehand.app.house import House
+    from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
 
 
@@ -39,10 +39,10 @@ def up(
     configure_logs()
 
     def ready(url: str) -> None:
-        tell(f"Beforehand is at {url}", taken, "Ctrl-C stops it; what is under way can be taken up again.")
+        print_out(f"Beforehand is at {url}", taken, "Ctrl-C stops it; what is under way can be taken up again.")
 
     asyncio.run(serve(settings, scenes=list(scene or []), open_browser=not no_open, ready=ready))
-    tell("Stopped. `beforehand up` takes up what was under way.")
+    print_out("Stopped. `beforehand up` takes up what was under way.")
     return DONE
 
 
@@ -55,14 +55,14 @@ def _refuse_odd_speed(speed: float) -> None:
 
 def _taken_up(settings: "Settings") -> str:
     """What the home holds that a start goes on with."""
-    from beforehand.cli.looking import look
+    from beforehand.cli.read_home import read_home
     from beforehand.model.errors import UnavailableError
 
-    async def count(house: "House") -> tuple[int, int]:
-        return await house.store.count("run", open=True), await house.store.count("decision", open=True)
+    async def count(runtime: "Runtime") -> tuple[int, int]:
+        return await runtime.store.count("run", open=True), await runtime.store.count("decision", open=True)
 
     try:
-        runs, decisions = look(settings, count, (0, 0))
+        runs, decisions = read_home(settings, count, (0, 0))
     except UnavailableError:  # an older layout, which leading brings up to date; anything worse is told by that
         runs, decisions = 0, 0
     home = f"The home is {settings.home}"

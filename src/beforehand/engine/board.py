@@ -7,10 +7,10 @@ then is, and the live state is by construction the one a replay gives.
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.inputs import RunCommand
 from beforehand.engine.state import RunState, StepState
-from beforehand.model.base import Word
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.model.base import WireModel
 from beforehand.model.decision import Decision, DecisionKind
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import RunStatus, StepStatus
@@ -21,7 +21,7 @@ _WHILE_LIVE = ("paused", "cancelling")
 
 
 class Board:
-    def __init__(self, run: RunState, catalog: Catalog, ts: int) -> None:
+    def __init__(self, run: RunState, catalog: ToolCatalog, ts: int) -> None:
         self.run = run
         self.catalog = catalog
         self.ts = ts
@@ -124,7 +124,7 @@ class Board:
         self.emit("runFinished", {name: value for name, value in head.items() if name not in _WHILE_LIVE})
 
 
-def document(word: Word) -> dict[str, Any]:
+def document(word: WireModel) -> dict[str, Any]:
     """A word as an event holds it. Its contents are taken over as they are: a preview puts unknown values there."""
     shown = word.model_dump(mode="python", by_alias=True, exclude_none=True)
     return {name: list(value) if isinstance(value, tuple) else value for name, value in shown.items()}

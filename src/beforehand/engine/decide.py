@@ -10,7 +10,6 @@ from typing import Any
 
 from beforehand.engine.adopting import adopt
 from beforehand.engine.board import Board
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.ending import cancel_step, ended, put_in_doubt, settle_parent, settle_run, stop_step
 from beforehand.engine.inputs import (
     Adopted,
@@ -19,6 +18,7 @@ from beforehand.engine.inputs import (
     CancelAsked,
     PauseAsked,
     ProbeStep,
+    Recover,
     RerunAsked,
     ResumeAsked,
     RetryAsked,
@@ -29,20 +29,20 @@ from beforehand.engine.inputs import (
     StepEnded,
     StepJudged,
     StepProbed,
-    TakeUp,
     TimerFired,
 )
 from beforehand.engine.references import MissingPartError
 from beforehand.engine.starting import arguments, judged, start, start_eligible
 from beforehand.engine.state import RunState, StepState
 from beforehand.engine.steering import answered, cancel, pause, rerun, resume, retry, skip
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.event import Verdict
 from beforehand.model.plan import StepStatus
 
 PROBE_AGAIN_MS = 1000
 
 
-def decide(run: RunState, given: RunInput, catalog: Catalog) -> Verdict[RunCommand]:
+def decide(run: RunState, given: RunInput, catalog: ToolCatalog) -> Verdict[RunCommand]:
     """What follows from one input: events to make durable, then commands to carry out."""
     board = Board(run, catalog, given.ts)
     _HANDLERS[type(given)](board, given)
@@ -51,7 +51,7 @@ def decide(run: RunState, given: RunInput, catalog: Catalog) -> Verdict[RunComma
     return Verdict(tuple(board.events), tuple(board.commands), tuple(board.reasons))
 
 
-def record(run: RunState, given: RunInput, catalog: Catalog) -> Verdict[RunCommand]:
+def record(run: RunState, given: RunInput, catalog: ToolCatalog) -> Verdict[RunCommand]:
     """What a person's word changes by itself; whoever takes the run up next starts what follows from it."""
     board = Board(run, catalog, given.ts)
     _HANDLERS[type(given)](board, given)
@@ -62,7 +62,7 @@ def _begin(board: Board, given: Begin) -> None:
     """Nothing to record: the steps that can start do so."""
 
 
-def _take_up(board: Board, given: TakeUp) -> None:
+def _take_up(board: Board, given: Recover) -> None:
     """After a restart: pure and idempotent steps run again under the same key, physical ones are asked about."""
     run = board.run
     run.land(*tuple(run.in_air))
@@ -144,7 +144,7 @@ def _timer_fired(board: Board, given: TimerFired) -> None:
 
 _HANDLERS: dict[type, Callable[[Board, Any], None]] = {
     Begin: _begin,
-    TakeUp: _take_up,
+    Recover: _take_up,
     StepEnded: ended,
     StepJudged: judged,
     StepProbed: _probed,

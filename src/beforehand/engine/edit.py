@@ -7,8 +7,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.graph import dependencies
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import Names, check_document, invalid_plan
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step, StepStatus, step_wire
@@ -55,7 +55,7 @@ class Documents(list[dict[str, Any]]):
         self.by_id[document["id"]] = document
 
 
-def edited(plan: Plan, edits: Any, catalog: Catalog, *, created_at: str) -> Plan:
+def edited(plan: Plan, edits: Any, catalog: ToolCatalog, *, created_at: str) -> Plan:
     """The next version of the plan; BadInputError with every problem when the edits do not work out."""
     documents, moved = _applied(plan, edits)
     changed, found = check_document({"steps": documents}, catalog)

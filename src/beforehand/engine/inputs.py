@@ -19,7 +19,7 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeUp:
+class Recover:
     """A process takes the run up again: everything in the air before is decided anew."""
 
     ts: int
@@ -127,7 +127,7 @@ class Adopted:
 
 RunInput = (
     Begin
-    | TakeUp
+    | Recover
     | StepEnded
     | StepJudged
     | StepProbed

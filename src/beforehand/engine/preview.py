@@ -8,11 +8,11 @@ import heapq
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.decide import decide
-from beforehand.engine.driver import ToolSource
 from beforehand.engine.inputs import Answered, Begin, JudgeStep, RunInput, SetTimer, StartStep, StepEnded, StepJudged
 from beforehand.engine.state import RunState
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.loop.run_driver import ToolSource
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BeforehandError
 from beforehand.model.event import Event
@@ -22,20 +22,20 @@ from beforehand.ports.tool import Judgement, Preview, ToolContext, Unknown, Work
 MAX_INPUTS = 500_000
 
 
-class _PreviewCatalog(Catalog):
+class _PreviewCatalog(ToolCatalog):
     """Arguments that hang on unknown values cannot be complained about yet."""
 
     def complaints(self, tool: str, args: Mapping[str, Any], *, filled_in: bool) -> list[tuple[str, str]]:
         return [] if _holds_unknown(args) else super().complaints(tool, args, filled_in=filled_in)
 
 
-async def preview_plan(plan: Plan, catalog: Catalog, tools: ToolSource, workspace: Workspace) -> dict[str, Any]:
+async def preview_plan(plan: Plan, catalog: ToolCatalog, tools: ToolSource, workspace: Workspace) -> dict[str, Any]:
     """What the plan would do: times, order, diffs and everything that would go wrong."""
     return await _Preview(plan, _PreviewCatalog(catalog.specs()), tools, workspace).play()
 
 
 class _Preview:
-    def __init__(self, plan: Plan, catalog: Catalog, tools: ToolSource, workspace: Workspace) -> None:
+    def __init__(self, plan: Plan, catalog: ToolCatalog, tools: ToolSource, workspace: Workspace) -> None:
         steps = tuple(step.model_copy(update={"on_failure": None, "timeout_s": None}) for step in plan.steps)
         self.plan = plan.model_copy(update={"steps": steps})
         self.catalog, self.tools, self.workspace = catalog, tools, workspace

@@ -4,11 +4,11 @@ from collections import Counter
 from heapq import nlargest
 from typing import Any
 
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.condition import ConditionError, parse_condition
 from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
 from beforehand.engine.reading import PlanReading, read_plan
 from beforehand.engine.references import Reference, parse_reference, references_in
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step
 from beforehand.model.reason import Problem, name_list, nearest_names
@@ -44,7 +44,7 @@ class Names:
         return nearest_names(name, nlargest(50, self.names, key=likeness))
 
 
-def check_document(document: Any, catalog: Catalog) -> tuple[Plan, list[Problem]]:
+def check_document(document: Any, catalog: ToolCatalog) -> tuple[Plan, list[Problem]]:
     """Read and validate a document. The plan is whole only when there are no problems."""
     reading = read_plan(document)
     problems = reading.problems + find_problems(reading, catalog)
@@ -52,7 +52,7 @@ def check_document(document: Any, catalog: Catalog) -> tuple[Plan, list[Problem]
     return reading.plan, problems
 
 
-def plan_from(document: Any, catalog: Catalog) -> Plan:
+def plan_from(document: Any, catalog: ToolCatalog) -> Plan:
     """The plan a document holds; BadInputError with every problem when it is not valid."""
     plan, problems = check_document(document, catalog)
     if problems:
@@ -71,7 +71,7 @@ def invalid_plan(problems: list[Problem]) -> BadInputError:
     )
 
 
-def find_problems(reading: PlanReading, catalog: Catalog) -> list[Problem]:
+def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
     plan = reading.plan
     ids = {step.id for step in plan.steps}
     known = Names(ids | reading.broken_ids)
@@ -98,7 +98,7 @@ def _duplicates(plan: Plan) -> list[Problem]:
     return problems
 
 
-def _tool_problems(step: Step, path: str, catalog: Catalog) -> list[Problem]:
+def _tool_problems(step: Step, path: str, catalog: ToolCatalog) -> list[Problem]:
     if catalog.get(step.tool) is None:
         nearest = nearest_names(step.tool, catalog.names())
         says = f"{step.id} calls the unknown tool {step.tool!r}; nearest: {name_list(nearest)}."

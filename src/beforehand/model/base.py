@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 
-class Word(BaseModel):
+class WireModel(BaseModel):
     """A frozen document whose wire names are camelCase."""
 
     model_config = ConfigDict(
@@ -26,7 +26,7 @@ class Word(BaseModel):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-class SnakeWord(BaseModel):
+class SnakeWireModel(BaseModel):
     """A frozen document whose wire names are snake_case, for the specs that write them so."""
 
     model_config = ConfigDict(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_serializer
 
-from beforehand.model.base import SnakeWord
+from beforehand.model.base import SnakeWireModel
 
 NO_TOOL = "none"
 """How a state, and a routine that needs none, write "no tool"."""
@@ -22,14 +22,14 @@ GoalAction = Literal["move", "routine", "attach_tool", "release_tool"]
 Number = int | float
 
 
-class Position(SnakeWord):
+class Position(SnakeWireModel):
     name: str
     x: Number | None = None
     y: Number | None = None
     role: Role | None = None
 
 
-class Move(SnakeWord):
+class Move(SnakeWireModel):
     """An allowed move (ONLY_ALLOWED_MOVE_TO), both ways unless `one_way`."""
 
     source: str = Field(validation_alias="from")
@@ -47,14 +47,14 @@ class Move(SnakeWord):
         return shown
 
 
-class ToolStand(SnakeWord):
+class ToolStand(SnakeWireModel):
     """A tool and the position where it hangs; a tool whose stand nobody knows cannot be fetched."""
 
     name: str
     stand: str | None = None
 
 
-class Support(SnakeWord):
+class Support(SnakeWireModel):
     """A position where a routine may run, and how it runs there (SUPPORTED_AT and its metadata)."""
 
     position: str
@@ -63,7 +63,7 @@ class Support(SnakeWord):
     action_after: str | None = None
 
 
-class Routine(SnakeWord):
+class Routine(SnakeWireModel):
     name: str
     required_tool: str | None = None
     words: tuple[str, ...] = ()
@@ -76,12 +76,12 @@ class Routine(SnakeWord):
         return None if self.required_tool in (None, "", NO_TOOL) else self.required_tool
 
 
-class CellState(SnakeWord):
+class CellState(SnakeWireModel):
     current_position: str
     current_tool: str = NO_TOOL
 
 
-class CellScene(SnakeWord):
+class CellScene(SnakeWireModel):
     kind: Literal["cell"] = "cell"
     name: str
     positions: tuple[Position, ...] = ()
@@ -93,7 +93,7 @@ class CellScene(SnakeWord):
     """Metres a second between positions that have coordinates; 0.5 unless the scene says otherwise."""
 
 
-class Goal(SnakeWord):
+class Goal(SnakeWireModel):
     """One high-level step of an intent. `after` holds the numbers (from 1) of goals that must come before it."""
 
     action: GoalAction
@@ -114,12 +114,12 @@ class Goal(SnakeWord):
         return {key: value for key, value in pairs if value is not None}
 
 
-class Intent(SnakeWord):
+class Intent(SnakeWireModel):
     goal: str = "sequence"
     steps: tuple[Goal, ...] = ()
 
 
-class AtomicStep(SnakeWord):
+class AtomicStep(SnakeWireModel):
     """One move along one allowed edge, or one routine at one position; its wire form is the spec's Output section."""
 
     id: int

@@ -10,12 +10,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from beforehand.model.base import Word
+from beforehand.model.base import WireModel
 
 DecisionKind = Literal["review", "approval", "failure", "inDoubt", "question", "hold", "bug"]
 
 
-class Answer(Word):
+class Answer(WireModel):
     verb: str
     value: Any = None
     note: str = ""
@@ -23,7 +23,7 @@ class Answer(Word):
     at: str = ""
 
 
-class Decision(Word):
+class Decision(WireModel):
     id: str
     kind: DecisionKind
     title: str

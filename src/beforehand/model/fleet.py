@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from beforehand.model.base import Word
+from beforehand.model.base import WireModel
 
 Occupancy = Literal["unknown", "empty", "filled", "reserved"]
 WorksiteType = Literal["pickup", "dropoff", "buffer", "charger", "park"]
@@ -37,13 +37,13 @@ Flag = Annotated[bool, Field(strict=True)]
 Count = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 
 
-class Node(Word):
+class Node(WireModel):
     id: Name
     x: Number
     y: Number
 
 
-class Edge(Word):
+class Edge(WireModel):
     from_: Name = Field(alias="from")
     to: Name
     one_way: Flag = False
@@ -51,7 +51,7 @@ class Edge(Word):
     """Metres; the distance between the two nodes when absent."""
 
 
-class WorksiteSpec(Word):
+class WorksiteSpec(WireModel):
     worksite_id: Name
     worksite_type: WorksiteType
     group_id: str | None = None
@@ -74,7 +74,7 @@ class WorksiteSpec(Word):
         return "empty" if self.worksite_type in ("charger", "park") else "unknown"
 
 
-class RobotSpec(Word):
+class RobotSpec(WireModel):
     robot_id: Name
     node_id: Name
     battery: Share = 1.0
@@ -85,7 +85,7 @@ class RobotSpec(Word):
     link: str = "sim"
 
 
-class StreamSpec(Word):
+class StreamSpec(WireModel):
     stream_id: Name
     kind: Name = "pickDrop"
     enabled: Flag = True
@@ -97,7 +97,7 @@ class StreamSpec(Word):
     meta: Mapping[str, Any] = Field(default_factory=dict)
 
 
-class Settings(Word):
+class Settings(WireModel):
     dispatch: Literal["nearest", "first", "optimal"] = "nearest"
     arbitration: Literal["priority", "roundRobin", "quota", "preempt"] = "priority"
     error_policy: Literal["freeze", "recover"] = "freeze"
@@ -130,7 +130,7 @@ class Settings(Word):
     """Share of a full battery that one second on a charger gives."""
 
 
-class FleetScene(Word):
+class FleetScene(WireModel):
     kind: Literal["fleet"] = "fleet"
     name: Name
     nodes: tuple[Node, ...] = ()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from beforehand.model.base import Word
+from beforehand.model.base import WireModel
 
 StepId = Annotated[str, StringConstraints(max_length=200, pattern=r"^\w[\w-]*$"), Field(coerce_numbers_to_str=True)]
 """Letters, digits, `_` and `-`, so that `$id.part` reads in one way."""
@@ -56,7 +56,7 @@ class RunStatus(StrEnum):
 _RUN_ENDS = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 
 
-class StepResult(Word):
+class StepResult(WireModel):
     ok: bool
     value: Any = None
     error: str | None = None
@@ -74,7 +74,7 @@ class StepResult(Word):
         return shown | {"duration": self.duration, "timestamp": self.timestamp}
 
 
-class Step(Word):
+class Step(WireModel):
     id: StepId
     order: int = 0
     description: str = Field(default="", max_length=10_000)
@@ -121,7 +121,7 @@ def step_wire(step: Step) -> dict[str, Any]:
     return shown
 
 
-class Origin(Word):
+class Origin(WireModel):
     """Who made a plan and from what, so that it can be made anew."""
 
     planner: str = "person"
@@ -130,7 +130,7 @@ class Origin(Word):
     options: dict[str, Any] = Field(default_factory=dict)
 
 
-class Plan(Word):
+class Plan(WireModel):
     id: str = ""
     task_id: str = ""
     version: int = 1
@@ -157,7 +157,7 @@ class Plan(Word):
         return shown
 
 
-class ParameterSpec(Word):
+class ParameterSpec(WireModel):
     """One typed parameter of a template: a JSON type, a default and a sentence."""
 
     type: Literal["string", "number", "integer", "boolean", "array", "object"] = "string"
@@ -171,7 +171,7 @@ class ParameterSpec(Word):
         return self.required if self.required is not None else self.default is None
 
 
-class Template(Word):
+class Template(WireModel):
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")]
     description: str = ""
     parameters: dict[str, ParameterSpec] = Field(default_factory=dict)

@@ -10,10 +10,10 @@ from typing import Literal
 
 from pydantic import AliasChoices, Field
 
-from beforehand.model.base import Word
+from beforehand.model.base import WireModel
 
 
-class Reason(Word):
+class Reason(WireModel):
     code: str
     about: str
     says: str

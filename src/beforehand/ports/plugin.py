@@ -14,7 +14,7 @@ from beforehand.ports.tool import Tool, ToolSpec
 BUILT_IN = "built-in"
 
 
-class Plugins:
+class PluginRegistry:
     """One plug-in's collection. `source` is its name; `settings` is what the user set for it."""
 
     def __init__(self, source: str = BUILT_IN, settings: Mapping[str, Any] | None = None) -> None:
@@ -46,5 +46,5 @@ class Plugins:
         self._tools[spec.name] = tool
 
 
-Register = Callable[[Plugins], None]
+Register = Callable[[PluginRegistry], None]
 """The shape of an entry point."""

@@ -10,32 +10,18 @@ from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 
 from beforehand import __version__
-from beforehand.app.house import House
+from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
+from beforehand.crafts.cell import http as cells
+from beforehand.crafts.fleet.http import fleets, robots, streams, tasks, worksites
+from beforehand.crafts.fleet.http.shapes import REQUESTS as SCENE_REQUESTS
 from beforehand.server import errors
-from beforehand.server.door import Door
-from beforehand.server.guard import Guard
+from beforehand.server.auth import AuthMiddleware
+from beforehand.server.middleware import RequestMiddleware
 from beforehand.server.page import routes as page
-from beforehand.server.routes import (
-    auth,
-    cells,
-    events,
-    fleets,
-    health,
-    inbox,
-    plans,
-    robots,
-    runs,
-    scenes,
-    state,
-    streams,
-    tasks,
-    templates,
-    worksites,
-)
-from beforehand.server.scene_shapes import REQUESTS as SCENE_REQUESTS
+from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
-from beforehand.server.streams import Audience
+from beforehand.server.sse import Audience
 
 BASE = "/api/v1"
 ROUTERS: tuple[APIRouter, ...] = (
@@ -82,7 +68,7 @@ def _forget_framework_errors(schema: dict[str, Any]) -> None:
         schema["components"]["schemas"].pop(name, None)
 
 
-def create_app(house: House | None, *, host: str = "127.0.0.1") -> FastAPI:
+def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1") -> FastAPI:
     """The application for a house; `host` is the address or name the server is bound to."""
     app = Api(
         title="Beforehand",
@@ -99,9 +85,9 @@ def create_app(house: House | None, *, host: str = "127.0.0.1") -> FastAPI:
     page.install(app)
     app.state.audience = Audience()
     app.state.began = time.monotonic()
-    if house is not None:
-        app.state.house = house
-        app.state.tokens = Tokens(house.settings)
-        app.add_middleware(Guard, tokens=app.state.tokens, host=host)
-    app.add_middleware(Door)
+    if runtime is not None:
+        app.state.runtime = runtime
+        app.state.tokens = Tokens(runtime.settings)
+        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host)
+    app.add_middleware(RequestMiddleware)
     return app

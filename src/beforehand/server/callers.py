@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from beforehand.app.house import House
+from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import may
 from beforehand.model.errors import ForbiddenError
 
@@ -27,9 +27,9 @@ def require(caller: Caller, role: str, for_what: str = "this") -> None:
         )
 
 
-def _house(request: Request) -> House:
-    house: House = request.app.state.house
-    return house
+def _house(request: Request) -> Runtime:
+    runtime: Runtime = request.app.state.runtime
+    return runtime
 
 
 def _caller(request: Request) -> Caller:
@@ -50,6 +50,6 @@ def admins_only() -> Any:
     return Depends(check)
 
 
-HouseDep = Annotated[House, Depends(_house)]
+RuntimeDep = Annotated[Runtime, Depends(_house)]
 CallerDep = Annotated[Caller, Depends(_caller)]
 CorrelationDep = Annotated[str, Depends(_correlation)]

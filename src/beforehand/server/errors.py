@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from beforehand.model import errors as tree
 from beforehand.model.reason import Problem
-from beforehand.server.answers import written
+from beforehand.server.responses import written
 
 PROBLEM = "application/problem+json"
 

@@ -3,29 +3,29 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from beforehand.app.house import House
 from beforehand.app.inbox import list_decisions
 from beforehand.app.runs import list_runs
+from beforehand.app.runtime import Runtime
 from beforehand.model.plan import RunStatus
-from beforehand.server.streams import Audience
+from beforehand.server.sse import Audience
 
 
-async def metrics_text(house: House, audience: Audience, uptime_s: float) -> str:
-    seq = await house.store.last_seq()
-    still_open = Counter(run["status"] for run in await list_runs(house, open=True, limit=100_000))
+async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float) -> str:
+    seq = await runtime.store.last_seq()
+    still_open = Counter(run["status"] for run in await list_runs(runtime, open=True, limit=100_000))
     runs = {status.value: still_open[status.value] for status in RunStatus if not status.is_final}
-    decisions = Counter(item["kind"] for item in await list_decisions(house))
+    decisions = Counter(item["kind"] for item in await list_decisions(runtime))
     lines = [
         *_one("events_total", "counter", "Events in the log.", seq),
         *_one("last_seq", "gauge", "Number of the newest event.", seq),
         *_many("open_runs", "Runs that have not ended, by status.", "status", runs),
-        *_one("runs_total", "counter", "Runs ever started.", await house.store.count("run")),
-        *_one("plans_total", "counter", "Plans ever taken in.", await house.store.count("planHead")),
+        *_one("runs_total", "counter", "Runs ever started.", await runtime.store.count("run")),
+        *_one("plans_total", "counter", "Plans ever taken in.", await runtime.store.count("planHead")),
         *_many("open_decisions", "Decisions that wait for a person, by kind.", "kind", decisions or {"review": 0}),
-        *_one("drivers", "gauge", "Runs that are being driven.", len(house.drivers)),
+        *_one("drivers", "gauge", "Runs that are being driven.", len(runtime.drivers)),
         *_one("sse_clients", "gauge", "Clients that follow a stream.", audience.following),
         *_one("sse_cut_off_total", "counter", "Clients cut off for reading too slowly.", audience.cut_off),
-        *_one("telemetry_listeners", "gauge", "Clients that follow live frames.", house.telemetry.listeners),
+        *_one("telemetry_listeners", "gauge", "Clients that follow live frames.", runtime.telemetry.listeners),
         *_one("uptime_seconds", "gauge", "Seconds since the server started.", round(uptime_s, 3)),
     ]
     return "\n".join(lines) + "\n"

@@ -10,12 +10,12 @@ from contextlib import closing
 import structlog
 
 from beforehand.app.crafts import register_crafts
-from beforehand.app.graphs import find_scene
-from beforehand.app.house import House, open_house
-from beforehand.app.runs import take_up_all
-from beforehand.app.scenes import activate_scene, save_scene, take_up_scenes
+from beforehand.app.runs import recover_runs
+from beforehand.app.runtime import Runtime, open_runtime
+from beforehand.app.scenes import activate_scene, recover_scenes, save_scene
 from beforehand.app.settings import Settings
 from beforehand.app.tokens import Tokens
+from beforehand.crafts.cell.graphs import find_scene
 from beforehand.model.errors import BadInputError
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, is_local, url_of
@@ -34,16 +34,16 @@ async def serve(
 
     NotLeadingError when another process leads the home; BadInputError when the address cannot be used.
     """
-    async with open_house(settings, note="server") as house:
+    async with open_runtime(settings, note="server") as runtime:
         with closing(bind(settings["host"], settings["port"])) as bound:
             if not is_local(bound):
                 _refuse_without_tokens(settings)
-            register_crafts(house)
-            await take_up(house, scenes)
+            register_crafts(runtime)
+            await recover(runtime, scenes)
             url = url_of(bound)
 
             async def started() -> None:
-                await house.store.announce(url, note="server")
+                await runtime.store.announce(url, note="server")
                 log.info("listening", url=url)
                 if ready is not None:
                     ready(url)
@@ -52,23 +52,23 @@ async def serve(
                     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
             def stopping() -> None:
-                house.feed.close()
-                house.telemetry.close()
+                runtime.feed.close()
+                runtime.telemetry.close()
 
-            app = create_app(house, host=settings["host"])
+            app = create_app(runtime, host=settings["host"])
             await Listener(app, started=started, stopping=stopping).serve(sockets=[bound])
-            await house.store.announce(None)
+            await runtime.store.announce(None)
 
 
-async def take_up(house: House, scenes: Sequence[str]) -> None:
+async def recover(runtime: Runtime, scenes: Sequence[str]) -> None:
     """Make the named scenes live, and everything that was live before, and go on with every open run."""
-    named = [(await save_scene(house, None, await find_scene(house.settings, scene)))["name"] for scene in scenes]
-    await take_up_scenes(house)
-    live = {row["name"] for row in await house.store.rows("scene", open=True)}
+    named = [(await save_scene(runtime, None, await find_scene(runtime.settings, scene)))["name"] for scene in scenes]
+    await recover_scenes(runtime)
+    live = {row["name"] for row in await runtime.store.rows("scene", open=True)}
     for name in named:
         if name not in live:
-            await activate_scene(house, name)
-    await take_up_all(house)
+            await activate_scene(runtime, name)
+    await recover_runs(runtime)
 
 
 def has_screen() -> bool:

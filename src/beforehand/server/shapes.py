@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from beforehand.model.base import Word
+from beforehand.model.base import WireModel
 from beforehand.model.decision import DecisionKind
 from beforehand.model.plan import RunStatus, StepStatus
 
@@ -19,7 +19,7 @@ Text = Annotated[str, Field(strict=True, max_length=10_000)]
 # -- what calls take -------------------------------------------------------------------------------------------------
 
 
-class NewPlan(Word):
+class NewPlan(WireModel):
     """A plan's document, or what somebody wants of a scene: in words, or as an intent."""
 
     plan: Any = Field(default=None, description="The plan's document: `steps`, each with `id` and `tool`.")
@@ -38,34 +38,34 @@ class NewPlan(Word):
         return {"plan": body} if isinstance(body, dict) and "steps" in body and "plan" not in body else body
 
 
-class Edits(Word):
+class Edits(WireModel):
     """Edits, applied all or none: edit, move, skip, unskip, remove, add."""
 
     edits: list[dict[str, Any]]
     repair: bool = Field(default=False, description="Take the repair a scene's planner offers for a broken sequence.")
 
 
-class Regenerate(Word):
+class Regenerate(WireModel):
     note: Text = ""
 
 
-class PreviewOf(Word):
+class PreviewOf(WireModel):
     version: Version | None = Field(default=None, description="The latest when left out.")
 
 
-class Start(Word):
+class Start(WireModel):
     version: Version
 
 
-class Retry(Word):
+class Retry(WireModel):
     args: dict[str, Any] | None = Field(default=None, description="Other arguments; the step's own when left out.")
 
 
-class Nothing(Word):
+class Nothing(WireModel):
     """A call that needs no body."""
 
 
-class Reply(Word):
+class Reply(WireModel):
     """An answer to a decision: one of its verbs, and what goes with it."""
 
     verb: Text
@@ -73,16 +73,16 @@ class Reply(Word):
     value: Any = None
 
 
-class Parameters(Word):
+class Parameters(WireModel):
     parameters: dict[str, Any] = Field(default_factory=dict)
     workspace: Text | None = Field(default=None, description="The folder file tools stay inside; for admins.")
 
 
-class Login(Word):
+class Login(WireModel):
     token: Annotated[str, Field(strict=True, min_length=1, max_length=1_000)]
 
 
-REQUESTS: tuple[type[Word], ...] = (
+REQUESTS: tuple[type[WireModel], ...] = (
     NewPlan,
     Edits,
     Regenerate,
@@ -96,7 +96,7 @@ REQUESTS: tuple[type[Word], ...] = (
 )
 
 
-def takes(model: type[Word], *, required: bool = True) -> dict[str, Any]:
+def takes(model: type[WireModel], *, required: bool = True) -> dict[str, Any]:
     """The schema's words for a request body."""
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
     return {"requestBody": {"required": required, "content": content}}

@@ -8,9 +8,9 @@ For the house's own tests and for users' tests of their tools and plans. Nothing
     assert scenario.value("a") == {"kg": 7}
 """
 
+from beforehand.adapters.memory.store import MemoryStore
 from beforehand.testing.clock import StandstillError, VirtualClock
 from beforehand.testing.plans import PlanScenario
-from beforehand.testing.store import MemoryStore
 from beforehand.testing.tools import ScriptedTool, breaks, echoes, fails, gives, hangs, takes
 from beforehand.testing.workspace import MemoryWorkspace
 

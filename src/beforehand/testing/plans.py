@@ -8,19 +8,19 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from beforehand.adapters.tools.registry import Toolbox
-from beforehand.engine.catalog import Catalog
-from beforehand.engine.driver import RunDriver, Surroundings
+from beforehand.adapters.memory.store import MemoryStore
+from beforehand.adapters.tools.registry import ToolRegistry
 from beforehand.engine.edit import edited
-from beforehand.engine.inputs import Adopted, Answered, Begin, RunCommand, RunInput, TakeUp
+from beforehand.engine.inputs import Adopted, Answered, Begin, Recover, RunCommand, RunInput
 from beforehand.engine.state import RunState, StepState, replay
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import plan_from
+from beforehand.loop.run_driver import RunDriver, Surroundings
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, Verdict
 from beforehand.model.plan import Plan, RunStatus
 from beforehand.ports.tool import Workspace
 from beforehand.testing.clock import StandstillError, VirtualClock
-from beforehand.testing.store import MemoryStore
 from beforehand.testing.tools import ScriptedTool
 from beforehand.testing.workspace import MemoryWorkspace
 
@@ -41,13 +41,13 @@ class PlanScenario:
         self.tools = {tool.spec.name: tool for tool in tools}
         for tool in tools:
             tool.clock = tool.clock or self.clock
-        self.catalog = Catalog(tool.spec for tool in tools)
+        self.catalog = ToolCatalog(tool.spec for tool in tools)
         self.progress: list[tuple[str, float]] = []
         self.around = Surroundings(
             self.store,
             self.clock,
             self.catalog,
-            Toolbox(tools),
+            ToolRegistry(tools),
             workspace or MemoryWorkspace(),
             lambda run_id, step_id, percent: self.progress.append((step_id, percent)),
         )
@@ -114,10 +114,10 @@ class PlanScenario:
             await self.clock.settle()
         self._driver = self._work = None
 
-    async def take_up(self) -> "PlanScenario":
+    async def recover(self) -> "PlanScenario":
         """A new process begins from the log alone."""
         self.run = self.replayed()
-        self._put_on_driver().put(TakeUp(self.now))
+        self._put_on_driver().put(Recover(self.now))
         await self.clock.settle()
         return self
 

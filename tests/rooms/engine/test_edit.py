@@ -2,14 +2,14 @@ from typing import Any
 
 import pytest
 
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.edit import difference, edited
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import plan_from
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, StepStatus
 from beforehand.ports.tool import ToolSpec
 
-CATALOG = Catalog([ToolSpec("t", "", {"type": "object"}, "pure"), ToolSpec("u", "", {"type": "object"}, "pure")])
+CATALOG = ToolCatalog([ToolSpec("t", "", {"type": "object"}, "pure"), ToolSpec("u", "", {"type": "object"}, "pure")])
 
 
 def plan() -> Plan:

@@ -1,8 +1,8 @@
 from typing import Any
 
-from beforehand.adapters.tools.registry import Toolbox
-from beforehand.engine.catalog import Catalog
+from beforehand.adapters.tools.registry import ToolRegistry
 from beforehand.engine.preview import preview_plan
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import plan_from
 from beforehand.ports.tool import Judgement, Preview, ToolContext, Unknown
 from beforehand.testing import MemoryWorkspace, ScriptedTool, echoes, fails, gives, takes
@@ -37,9 +37,9 @@ async def preview(*steps: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Scr
         Mystery("mystery"),
         Broken("broken"),
     ]
-    box = Toolbox(tools)
-    plan = plan_from({"steps": list(steps)}, Catalog(box.specs()))
-    return await preview_plan(plan, Catalog(box.specs()), box, MemoryWorkspace()), {
+    box = ToolRegistry(tools)
+    plan = plan_from({"steps": list(steps)}, ToolCatalog(box.specs()))
+    return await preview_plan(plan, ToolCatalog(box.specs()), box, MemoryWorkspace()), {
         tool.spec.name: tool for tool in tools
     }
 

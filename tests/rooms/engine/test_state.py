@@ -1,13 +1,13 @@
-from beforehand.engine.catalog import Catalog
 from beforehand.engine.decide import decide
 from beforehand.engine.inputs import Begin, StepEnded
 from beforehand.engine.state import RunState, replay
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import plan_from
 from beforehand.model.event import Event
 from beforehand.model.plan import RunStatus
 from beforehand.ports.tool import ToolSpec
 
-CATALOG = Catalog([ToolSpec("t", "", {"type": "object"}, "pure")])
+CATALOG = ToolCatalog([ToolSpec("t", "", {"type": "object"}, "pure")])
 STARTED = Event("runStarted", {}, {"version": 1, "runId": "r", "status": "running"}, 1000)
 
 

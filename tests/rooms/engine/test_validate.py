@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from beforehand.engine.catalog import Catalog
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import check_document, plan_from
 from beforehand.model.errors import BadInputError
 from beforehand.ports.tool import ToolSpec
 
-CATALOG = Catalog(
+CATALOG = ToolCatalog(
     [
         ToolSpec(
             "read", "", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}, "pure"

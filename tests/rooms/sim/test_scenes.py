@@ -10,7 +10,7 @@ import yaml
 
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.roads import Roads
-from beforehand.fleet.scene import read_fleet
+from beforehand.crafts.fleet.core.scene import read_fleet
 
 ROOT = Path(__file__).parents[3]
 NAMES = ["line_pick_drop", "drive_in_lane", "cross_dock", "hall"]

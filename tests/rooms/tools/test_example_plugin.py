@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from beforehand.adapters.files import DiskWorkspace
-from beforehand.adapters.tools import Toolbox
+from beforehand.adapters.tools import ToolRegistry
 from beforehand.model.errors import Fault
-from beforehand.ports.plugin import Plugins
+from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import ToolContext
 
 
 @pytest.fixture
-def box() -> Toolbox:
+def box() -> ToolRegistry:
     found = [point for point in entry_points(group="beforehand.plugins") if point.name == "bench"]
     assert found, "the example plug-in is not installed; run make setup"
-    plugins = Plugins("bench")
+    plugins = PluginRegistry("bench")
     found[0].load()(plugins)
-    return Toolbox(plugins.tools)
+    return ToolRegistry(plugins.tools)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def call(tmp_path: Path, key: str, seen: list[float] | None = None) -> ToolConte
     return ToolContext(key, DiskWorkspace(tmp_path), progress=(seen if seen is not None else []).append)
 
 
-def test_declarations(box: Toolbox) -> None:
+def test_declarations(box: ToolRegistry) -> None:
     assert {s.name: (s.effect, s.can_probe, s.source) for s in box.specs()} == {
         "bench.append": ("physical", True, "bench"),
         "bench.append_noprobe": ("physical", False, "bench"),
@@ -40,7 +40,7 @@ def test_declarations(box: Toolbox) -> None:
     }
 
 
-async def test_effects_are_counted_and_probed(box: Toolbox, tmp_path: Path, target: dict[str, Any]) -> None:
+async def test_effects_are_counted_and_probed(box: ToolRegistry, tmp_path: Path, target: dict[str, Any]) -> None:
     append, seen = box.get("bench.append"), list[float]()
     assert (await append.probe(target, call(tmp_path, "r/s/1"))).state == "not_begun"
     value = await append.run(target, call(tmp_path, "r/s/1", seen))
@@ -57,7 +57,7 @@ async def test_effects_are_counted_and_probed(box: Toolbox, tmp_path: Path, targ
 
 @pytest.mark.parametrize(("side", "lines", "untouched"), [("before", 0, True), ("after", 1, False)])
 async def test_told_to_fail(
-    box: Toolbox, tmp_path: Path, target: dict[str, Any], side: str, lines: int, untouched: bool
+    box: ToolRegistry, tmp_path: Path, target: dict[str, Any], side: str, lines: int, untouched: bool
 ) -> None:
     with pytest.raises(Fault, match=f"told to fail {side} the append") as caught:
         await box.get("bench.append").run(target | {"fail": side, "transient": True}, call(tmp_path, "k"))
@@ -66,7 +66,7 @@ async def test_told_to_fail(
 
 
 @pytest.mark.parametrize(("side", "lines"), [("before", 0), ("after", 1)])
-async def test_told_to_hang(box: Toolbox, tmp_path: Path, target: dict[str, Any], side: str, lines: int) -> None:
+async def test_told_to_hang(box: ToolRegistry, tmp_path: Path, target: dict[str, Any], side: str, lines: int) -> None:
     hanging = asyncio.Event()
 
     def seen(percent: float) -> None:
@@ -82,7 +82,7 @@ async def test_told_to_hang(box: Toolbox, tmp_path: Path, target: dict[str, Any]
     assert await box.get("bench.count").run({"path": target["path"]}, context) == lines
 
 
-async def test_a_file_that_cannot_be_opened(box: Toolbox, tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_opened(box: ToolRegistry, tmp_path: Path) -> None:
     with pytest.raises(Fault, match="cannot be opened") as caught:
         await box.get("bench.append").run({"path": str(tmp_path / "no" / "x"), "line": "l"}, call(tmp_path, "k"))
     assert caught.value.untouched

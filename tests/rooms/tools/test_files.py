@@ -7,10 +7,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from beforehand.adapters.files import DiskWorkspace, OverlayWorkspace
-from beforehand.adapters.tools import Toolbox
+from beforehand.adapters.tools import ToolRegistry
 from beforehand.adapters.tools.builtin import register
 from beforehand.model.errors import Fault
-from beforehand.ports.plugin import Plugins
+from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Judgement, Preview, ToolContext, Unknown
 
 LATER = Unknown("the value of step_1")
@@ -20,10 +20,10 @@ class Bench:
     """A workspace with the built-in tools, and a preview that keeps what was previewed before."""
 
     def __init__(self, root: Path) -> None:
-        plugins = Plugins()
+        plugins = PluginRegistry()
         register(plugins)
         self.root = root
-        self.box = Toolbox(plugins.tools)
+        self.box = ToolRegistry(plugins.tools)
         self.logged: list[str] = []
         self.real = ToolContext("run/step/1", DiskWorkspace(root), log=self.logged.append)
         self.view = OverlayWorkspace(DiskWorkspace(root))

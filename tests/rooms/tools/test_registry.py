@@ -8,10 +8,10 @@ import pytest
 from pydantic import Field
 
 from beforehand.adapters.files import DiskWorkspace
-from beforehand.adapters.tools import Toolbox, tool
+from beforehand.adapters.tools import ToolRegistry, tool
 from beforehand.adapters.tools.waiting import AskPerson, Wait
 from beforehand.model.errors import BadInputError, Fault, NotFoundError
-from beforehand.ports.plugin import Plugins
+from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import ToolContext
 
 
@@ -75,14 +75,14 @@ def test_functions_that_cannot_be_tools() -> None:
 
 
 def test_toolbox_refuses_a_name_that_is_taken() -> None:
-    box = Toolbox([Wait()])
+    box = ToolRegistry([Wait()])
     with pytest.raises(BadInputError, match="The tool wait from built-in has a name that is taken by built-in"):
         box.add(Wait())
     assert len(box) == 1
 
 
 def test_toolbox_names_the_tools_there_are() -> None:
-    box = Toolbox([Wait(), AskPerson()])
+    box = ToolRegistry([Wait(), AskPerson()])
     assert box.get("wait").spec.name == "wait"
     assert [spec.name for spec in box.specs()] == ["ask_person", "wait"]
     assert "wait" in box
@@ -92,7 +92,7 @@ def test_toolbox_names_the_tools_there_are() -> None:
 
 
 def test_a_plug_in_is_noted_as_the_source_of_its_tools() -> None:
-    plugins = Plugins("bench", {"speed": 2})
+    plugins = PluginRegistry("bench", {"speed": 2})
     plugins.add_tool(Wait())
     assert [one.spec.source for one in plugins.tools] == ["bench"]
     assert plugins.settings["speed"] == 2

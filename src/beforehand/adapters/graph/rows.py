@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from beforehand.model.base import SnakeWord
+from beforehand.model.base import SnakeWireModel
 from beforehand.model.cell import CellScene, CellState, Move, Position, Routine, Support, ToolStand
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem
@@ -20,7 +20,7 @@ from beforehand.model.reason import Problem
 Row = dict[str, Any]
 Tables = dict[str, list[list[Any]]]
 """Values as a database gives them, by kind of thing."""
-WordT = TypeVar("WordT", bound=SnakeWord)
+WordT = TypeVar("WordT", bound=SnakeWireModel)
 
 
 @dataclass(frozen=True, slots=True)

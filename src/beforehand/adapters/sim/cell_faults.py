@@ -2,12 +2,12 @@
 
 from typing import Literal
 
-from beforehand.model.base import SnakeWord
+from beforehand.model.base import SnakeWireModel
 
 FaultName = Literal["fail", "stall", "power", "tool_missing", "verify"]
 
 
-class CellFault(SnakeWord):
+class CellFault(SnakeWireModel):
     """`fail` an error before anything moves, `stall` no end, `power` lost half-way, `tool_missing` an empty stand,
     `verify` a check that is not passed. `target` limits it to one position or routine; else the next that fits."""
 

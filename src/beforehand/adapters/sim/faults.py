@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from beforehand.model.base import Word
+from beforehand.model.base import WireModel
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem, name_list, nearest_names
 
@@ -43,7 +43,7 @@ LOW_LEVEL = 0.1
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1e7)]
 
 
-class FaultSpec(Word):
+class FaultSpec(WireModel):
     at_s: Seconds
     """Seconds after the simulation began."""
     robot_id: str

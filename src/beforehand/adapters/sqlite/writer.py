@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from beforehand.adapters.sqlite.bell import Bell
 from beforehand.adapters.sqlite.encoding import Change, Entry
 from beforehand.adapters.sqlite.lead import check_lead
 from beforehand.adapters.sqlite.schema import explained
 from beforehand.adapters.sqlite.spans import Note, Spans, note_spans
 from beforehand.adapters.sqlite.tables import apply_changes, insert_events, last_seq
+from beforehand.adapters.sqlite.wakeup import Wakeup
 from beforehand.ports.store import Record
 
 # What one append alone can cause: the others of its commit are then tried without it.
@@ -64,7 +64,7 @@ class Writer:
         self._spans = Spans()
         self._queue: deque[Append | Chore | None] = deque()
         self._outcomes: deque[tuple[Callable[..., None], Any, Any]] = deque()
-        self._asked, self._told = Bell(), Bell()
+        self._asked, self._told = Wakeup(), Wakeup()
         self._ended: asyncio.Future[None] = loop.create_future()
         loop.add_reader(self._told.ear, self._hear)
         self._thread = Thread(target=self._work, name="beforehand-writer", daemon=True)

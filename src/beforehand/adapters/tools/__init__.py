@@ -1,5 +1,5 @@
 """The tools every installation has, and the box that holds all tools by name."""
 
-from beforehand.adapters.tools.registry import Toolbox, tool
+from beforehand.adapters.tools.registry import ToolRegistry, tool
 
-__all__ = ["Toolbox", "tool"]
+__all__ = ["ToolRegistry", "tool"]

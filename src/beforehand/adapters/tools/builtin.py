@@ -6,10 +6,10 @@ from beforehand.adapters.tools.http import HttpGet
 from beforehand.adapters.tools.reading import ListDir, ReadFile
 from beforehand.adapters.tools.waiting import AskPerson, Wait
 from beforehand.adapters.tools.writing import CopyFile, DeleteFile, WriteFile
-from beforehand.ports.plugin import Plugins
+from beforehand.ports.plugin import PluginRegistry
 
 
-def register(plugins: Plugins) -> None:
+def register(plugins: PluginRegistry) -> None:
     """Offer the built-in tools; the setting `http_allow` names hosts that http_get may reach anyway."""
     for tool in (
         ReadFile(),

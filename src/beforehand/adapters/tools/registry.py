@@ -18,7 +18,7 @@ from beforehand.ports.tool import Destructive, Effect, Tool, ToolContext, ToolSp
 AsyncFunction = Callable[..., Awaitable[Any]]
 
 
-class Toolbox:
+class ToolRegistry:
     """Every tool that plans may call, each name once."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from beforehand.server.page.html import Html, Part, el
-from beforehand.server.page.marks import mark, tone_of
+from beforehand.server.page.icons import badge, tone_of
 from beforehand.server.page.parts import card, diff, moment, pairs
 
 SHOWN = 50
@@ -45,7 +45,7 @@ def decision_card(decision: dict[str, Any], *, may_write: bool) -> Html:
     return card(
         f"decision-{decision['id']}",
         f"decision {tone_of(decision['kind'])}",
-        el("header", {}, mark(decision["kind"]), el("span", {"class": "when"}, moment(decision["openedAt"]), asked)),
+        el("header", {}, badge(decision["kind"]), el("span", {"class": "when"}, moment(decision["openedAt"]), asked)),
         el("h3", {}, decision["title"]),
         _evidence(decision),
         _about(decision),

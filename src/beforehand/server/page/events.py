@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from beforehand.crafts.fleet.sentences import told
 from beforehand.model.event import Event, iso
-from beforehand.server.page.happenings import told
 from beforehand.server.page.html import Html, el
-from beforehand.server.page.marks import mark
+from beforehand.server.page.icons import badge
 from beforehand.server.page.parts import card, moment, words
 
 SHOWN = 40
@@ -24,7 +24,7 @@ def _line(event: Event) -> Html:
         f"event-{event.seq}",
         "event",
         el("span", {"class": "seq"}, event.seq),
-        el("span", {"class": "told"}, sentence(event), [" ", mark(state)] if state else None),
+        el("span", {"class": "told"}, sentence(event), [" ", badge(state)] if state else None),
         moment(iso(event.ts)),
     )
 

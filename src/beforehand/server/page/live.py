@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from beforehand.app.house import House
-from beforehand.app.projection import plan_row_id
+from beforehand.app.runtime import Runtime
+from beforehand.loop.rows import plan_row_id
 from beforehand.model.plan import RunStatus
 
 REVIEWS_LOOKED_AT = 20
@@ -23,31 +23,33 @@ class LiveScenes:
     work: list[str] = field(default_factory=list)
 
 
-async def live_scenes(house: House, decisions: list[dict[str, Any]], runs: list[dict[str, Any]]) -> LiveScenes:
+async def live_scenes(runtime: Runtime, decisions: list[dict[str, Any]], runs: list[dict[str, Any]]) -> LiveScenes:
     live = LiveScenes()
-    for row in await house.store.rows("scene", open=True):
+    for row in await runtime.store.rows("scene", open=True):
         name = str(row["name"])
         live.names.append(name)
-        craft = house.crafts.get(row["kind"])
+        craft = runtime.crafts.get(row["kind"])
         state = await craft.state(name) if craft is not None else {}
         if row["kind"] == "fleet":
             live.fleets.append(row)
         elif row["kind"] == "cell":
             cell = next(iter(state.get("cells", ())), {})
-            live.cells.append((row["document"], cell, await _plan_of(house, name, decisions, runs)))
+            live.cells.append((row["document"], cell, await _plan_of(runtime, name, decisions, runs)))
         live.work += [*_tasks(name, state.get("tasks", [])), *_sessions(name, state.get("sessions", []))]
     return live
 
 
-async def _plan_of(house: House, name: str, decisions: list[dict[str, Any]], runs: list[dict[str, Any]]) -> Row | None:
+async def _plan_of(
+    runtime: Runtime, name: str, decisions: list[dict[str, Any]], runs: list[dict[str, Any]]
+) -> Row | None:
     """The run under way in a cell, else the plan that waits for review longest."""
     for run in runs:
         if run.get("scene") == name and not RunStatus(run["status"]).is_final:
-            made = await house.store.row("plan", plan_row_id(run["planId"], run["version"])) or {}
+            made = await runtime.store.row("plan", plan_row_id(run["planId"], run["version"])) or {}
             return {**run, "world": made.get("world")}
     reviews = [decision["about"] for decision in decisions if decision["kind"] == "review"]
     for about in reviews[:REVIEWS_LOOKED_AT]:
-        plan = await house.store.row("plan", plan_row_id(about["planId"], about["version"]))
+        plan = await runtime.store.row("plan", plan_row_id(about["planId"], about["version"]))
         if plan is not None and plan.get("scene") == name:
             return plan
     return None

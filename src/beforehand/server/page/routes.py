@@ -8,16 +8,16 @@ from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
 from beforehand import __version__
-from beforehand.app.house import House
 from beforehand.app.inbox import list_decisions
 from beforehand.app.plans import get_plan, preview
 from beforehand.app.runs import list_runs, run_document
+from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import may
-from beforehand.server.callers import Caller, CallerDep, HouseDep
-from beforehand.server.page.cells import cells_list
+from beforehand.crafts.cell.page.cards import cells_list
+from beforehand.crafts.fleet.page.floor import floors_list
+from beforehand.server.callers import Caller, CallerDep, RuntimeDep
 from beforehand.server.page.decisions import decisions_list
 from beforehand.server.page.events import SHOWN, events_list
-from beforehand.server.page.floor import floors_list
 from beforehand.server.page.html import Html, Part, el
 from beforehand.server.page.live import live_scenes
 from beforehand.server.page.preview import preview_part
@@ -35,19 +35,21 @@ def install(app: FastAPI) -> None:
 
 
 @router.api_route("/", methods=["GET", "HEAD"])
-async def page(house: HouseDep, caller: CallerDep) -> HTMLResponse:
-    return document("Now", await _now(house, caller), live=True, caller=caller)
+async def page(runtime: RuntimeDep, caller: CallerDep) -> HTMLResponse:
+    return document("Now", await _now(runtime, caller), live=True, caller=caller)
 
 
 @router.get("/page/now")
-async def now(house: HouseDep, caller: CallerDep) -> HTMLResponse:
+async def now(runtime: RuntimeDep, caller: CallerDep) -> HTMLResponse:
     """The live part alone, for the page to take over what has changed."""
-    return HTMLResponse(await _now(house, caller))
+    return HTMLResponse(await _now(runtime, caller))
 
 
 @router.get("/page/preview/{plan_id}")
-async def previewed(house: HouseDep, plan_id: str, version: Annotated[int | None, Query(ge=1)] = None) -> HTMLResponse:
-    return HTMLResponse(preview_part(await preview(house, await get_plan(house, plan_id, version))))
+async def previewed(
+    runtime: RuntimeDep, plan_id: str, version: Annotated[int | None, Query(ge=1)] = None
+) -> HTMLResponse:
+    return HTMLResponse(preview_part(await preview(runtime, await get_plan(runtime, plan_id, version))))
 
 
 @router.api_route("/login", methods=["GET", "HEAD"])
@@ -65,14 +67,16 @@ async def login_page() -> HTMLResponse:
     return document("Log in", el("main", {"class": "alone"}, form), live=False)
 
 
-async def _now(house: House, caller: Caller) -> Html:
-    seq = await house.store.last_seq()
+async def _now(runtime: Runtime, caller: Caller) -> Html:
+    seq = await runtime.store.last_seq()
     may_write = may(caller.role, "operator")
-    decisions = await list_decisions(house)
-    heads = await list_runs(house, open=True, limit=OPEN_RUNS) + await list_runs(house, open=False, limit=ENDED_RUNS)
-    runs = [await run_document(house, head["runId"]) for head in heads]
-    events = await house.store.events(after=max(0, seq - SHOWN), limit=SHOWN)
-    live = await live_scenes(house, decisions, runs)
+    decisions = await list_decisions(runtime)
+    heads = await list_runs(runtime, open=True, limit=OPEN_RUNS) + await list_runs(
+        runtime, open=False, limit=ENDED_RUNS
+    )
+    runs = [await run_document(runtime, head["runId"]) for head in heads]
+    events = await runtime.store.events(after=max(0, seq - SHOWN), limit=SHOWN)
+    live = await live_scenes(runtime, decisions, runs)
     return el(
         "main",
         {"data-seq": seq, "data-waiting": len(decisions), "data-scenes": " · ".join(live.names)},

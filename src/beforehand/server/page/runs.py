@@ -5,7 +5,7 @@ from typing import Any
 
 from beforehand.model.plan import RunStatus
 from beforehand.server.page.html import Html, Part, el
-from beforehand.server.page.marks import STATES, mark, tone_of
+from beforehand.server.page.icons import STATES, badge, tone_of
 from beforehand.server.page.parts import card, moment, seconds, value
 
 STEPS_SHOWN = 60
@@ -38,7 +38,7 @@ def run_card(run: dict[str, Any], *, may_write: bool) -> Html:
     return card(
         f"run-{run['runId']}",
         f"run {tone_of(run['status'])}",
-        el("header", {}, mark(run["status"]), el("span", {"class": "when"}, moment(run["startedAt"]), took)),
+        el("header", {}, badge(run["status"]), el("span", {"class": "when"}, moment(run["startedAt"]), took)),
         el("h3", {}, run.get("name") or f"Run {run['runId']}"),
         _progress(run["steps"]),
         inside,
@@ -106,7 +106,7 @@ def _step(step: dict[str, Any], *, waits: bool) -> Html:
     return el(
         "li",
         {"class": f"step {tone_of(status)}"},
-        mark(status),
+        badge(status),
         el(
             "span",
             {"class": "told"},

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request
 
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import UnauthorisedError
-from beforehand.server.answers import Json
-from beforehand.server.bodies import body
+from beforehand.server.auth import COOKIE, to_cookie
 from beforehand.server.callers import LOCAL, CallerDep
-from beforehand.server.guard import COOKIE, to_cookie
+from beforehand.server.requests import body
+from beforehand.server.responses import Json
 from beforehand.server.shapes import Login, Nothing, WhoShape, gives, takes
 
 router = APIRouter(tags=["auth"])

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 
-from beforehand.app.house import House
+from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene
 from beforehand.model.errors import BadInputError
 from beforehand.ports.store import EventFilter
-from beforehand.server.callers import HouseDep
+from beforehand.server.callers import RuntimeDep
 from beforehand.server.shapes import REFUSAL
-from beforehand.server.streams import EventStream, log_frames
+from beforehand.server.sse import EventStream, log_frames
 
 router = APIRouter(tags=["events"])
 _NUMBER = re.compile(r"[0-9]{1,4000}", re.ASCII)
@@ -27,7 +27,7 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 @router.get("/events", operation_id="followEvents", response_class=Response, responses=_STREAM)
 async def follow_events(
     request: Request,
-    house: HouseDep,
+    runtime: RuntimeDep,
     after: Annotated[str | None, Query(description="Resume after this number; from the start when left out.")] = None,
     last_event_id: Annotated[str | None, Header(description="What browsers resume by; it wins over `after`.")] = None,
     kinds: Annotated[list[str] | None, Query(description="Only these kinds, with commas between them.")] = None,
@@ -38,11 +38,11 @@ async def follow_events(
     """The one log, in order and without gaps; with filters, what they let through."""
     wanted = frozenset(name.strip() for part in kinds or () for name in part.split(",") if name.strip())
     only = EventFilter(kinds=wanted, run=run or None, task=task or None, scene=scene or None)
-    place = await _place(house, last_event_id or after)
-    return EventStream(log_frames(house.feed, place, only), request.app.state.audience)
+    place = await _place(runtime, last_event_id or after)
+    return EventStream(log_frames(runtime.feed, place, only), request.app.state.audience)
 
 
-async def _place(house: House, given: str | None) -> int:
+async def _place(runtime: Runtime, given: str | None) -> int:
     """Where to go on; a number beyond the log's end means its end."""
     if not given:
         return 0
@@ -50,12 +50,12 @@ async def _place(house: House, given: str | None) -> int:
         raise BadInputError(
             f"An event's number is a whole number from 0 on, not {given[:100]!r}.", code="events.number"
         )
-    return min(int(given), await house.store.last_seq())
+    return min(int(given), await runtime.store.last_seq())
 
 
 @router.get("/telemetry", operation_id="followTelemetry", response_class=Response, responses=_STREAM)
-async def follow_telemetry(request: Request, house: HouseDep, scene: str | None = None) -> EventStream:
+async def follow_telemetry(request: Request, runtime: RuntimeDep, scene: str | None = None) -> EventStream:
     """Live frames (positions, progress) from now on; no ids, not recorded."""
     if scene:
-        await get_scene(house, scene)
-    return EventStream(house.telemetry.follow(scene or None), request.app.state.audience)
+        await get_scene(runtime, scene)
+    return EventStream(runtime.telemetry.follow(scene or None), request.app.state.audience)

@@ -6,9 +6,9 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from beforehand import __version__
-from beforehand.server.answers import Json
-from beforehand.server.callers import HouseDep
+from beforehand.server.callers import RuntimeDep
 from beforehand.server.metrics import metrics_text
+from beforehand.server.responses import Json
 from beforehand.server.shapes import REFUSAL, HealthShape, gives
 
 router = APIRouter(tags=["health"])
@@ -19,15 +19,15 @@ _TEXT: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/health", operation_id="getHealth", responses=gives(HealthShape))
-async def get_health(request: Request, house: HouseDep) -> Json:
+async def get_health(request: Request, runtime: RuntimeDep) -> Json:
     """Whether the server works; the only call that never needs a token."""
     uptime = round(time.monotonic() - request.app.state.began, 3)
-    return Json({"status": "ok", "version": __version__, "seq": await house.store.last_seq(), "uptimeS": uptime})
+    return Json({"status": "ok", "version": __version__, "seq": await runtime.store.last_seq(), "uptimeS": uptime})
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response, responses=_TEXT)
-async def get_metrics(request: Request, house: HouseDep) -> Response:
+async def get_metrics(request: Request, runtime: RuntimeDep) -> Response:
     """The figures a Prometheus server collects."""
     uptime = time.monotonic() - request.app.state.began
-    text = await metrics_text(house, request.app.state.audience, uptime)
+    text = await metrics_text(runtime, request.app.state.audience, uptime)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

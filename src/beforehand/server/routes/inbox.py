@@ -5,31 +5,35 @@ from typing import Annotated
 from fastapi import APIRouter
 
 from beforehand.app import inbox as verbs
-from beforehand.server.answers import Json
-from beforehand.server.bodies import body
-from beforehand.server.callers import CallerDep, HouseDep
+from beforehand.server.callers import CallerDep, RuntimeDep
+from beforehand.server.requests import body
+from beforehand.server.responses import Json
 from beforehand.server.shapes import DecisionShape, Reply, gives, takes
 
 router = APIRouter(prefix="/inbox", tags=["inbox"])
 
 
 @router.get("", operation_id="listDecisions", responses=gives(list[DecisionShape]))
-async def list_decisions(house: HouseDep) -> Json:
+async def list_decisions(runtime: RuntimeDep) -> Json:
     """Every open decision, oldest first."""
-    return Json(await verbs.list_decisions(house))
+    return Json(await verbs.list_decisions(runtime))
 
 
 @router.get("/{decision_id}", operation_id="getDecision", responses=gives(DecisionShape))
-async def get_decision(house: HouseDep, decision_id: str) -> Json:
+async def get_decision(runtime: RuntimeDep, decision_id: str) -> Json:
     """One decision, open or not."""
-    return Json(await verbs.show_decision(house, decision_id))
+    return Json(await verbs.show_decision(runtime, decision_id))
 
 
 @router.post(
     "/{decision_id}", operation_id="answerDecision", openapi_extra=takes(Reply), responses=gives(DecisionShape)
 )
-async def answer(house: HouseDep, caller: CallerDep, decision_id: str, asked: Annotated[Reply, body(Reply)]) -> Json:
+async def answer(
+    runtime: RuntimeDep, caller: CallerDep, decision_id: str, asked: Annotated[Reply, body(Reply)]
+) -> Json:
     """Answer a decision with one of its verbs; a second answer is refused."""
     return Json(
-        await verbs.answer_decision(house, decision_id, asked.verb, value=asked.value, note=asked.note, by=caller.name)
+        await verbs.answer_decision(
+            runtime, decision_id, asked.verb, value=asked.value, note=asked.note, by=caller.name
+        )
     )

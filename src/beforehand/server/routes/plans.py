@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
-from beforehand.app.cell_plans import scene_in
-from beforehand.app.house import House
 from beforehand.app.runs import start_run
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.cell.plans import scene_in
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
-from beforehand.server.answers import Json
-from beforehand.server.bodies import body
-from beforehand.server.callers import Caller, CallerDep, CorrelationDep, HouseDep, require
-from beforehand.server.door import HEADER
+from beforehand.server.callers import Caller, CallerDep, CorrelationDep, RuntimeDep, require
 from beforehand.server.errors import VersionNeededError
+from beforehand.server.middleware import HEADER
+from beforehand.server.requests import body
+from beforehand.server.responses import Json
 from beforehand.server.shapes import (
     DifferenceShape,
     Edits,
@@ -47,79 +47,79 @@ _MATCH = re.compile(r'\s*(?:W/)?("?)([0-9]{1,9})\1\s*', re.ASCII)
     responses=gives(ReviewedPlanShape, 201),
 )
 async def create_plan(
-    house: HouseDep, caller: CallerDep, correlation: CorrelationDep, asked: Annotated[NewPlan, body(NewPlan)]
+    runtime: RuntimeDep, caller: CallerDep, correlation: CorrelationDep, asked: Annotated[NewPlan, body(NewPlan)]
 ) -> Json:
     """Take a plan in, or have one made for a scene; it waits for a review."""
     if asked.plan is None:
         plan, review = await verbs.plan_for(
-            house, verbs.request_from(asked.wire()), correlation_id=correlation, by=caller.name
+            runtime, verbs.request_from(asked.wire()), correlation_id=correlation, by=caller.name
         )
     else:
         plan, review = await verbs.take_plan(
-            house,
-            await _document(house, asked),
-            workspace=checked_workspace(house, caller, asked.workspace),
+            runtime,
+            await _document(runtime, asked),
+            workspace=checked_workspace(runtime, caller, asked.workspace),
             correlation_id=correlation,
             by=caller.name,
         )
     return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
 
 
-async def _document(house: House, asked: NewPlan) -> Any:
+async def _document(runtime: Runtime, asked: NewPlan) -> Any:
     if asked.text is not None or asked.intent is not None:
         raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
     document = asked.plan
     scene = asked.scene if asked.scene is not None else scene_in(document)
     if scene is not None:
-        document = await (await verbs.craft_of(house, scene)).take_in(document, scene)
+        document = await (await verbs.craft_of(runtime, scene)).take_in(document, scene)
         document = {**document, "scene": scene} if isinstance(document, dict) else document
     return document
 
 
-def checked_workspace(house: House, caller: Caller, path: str | None) -> str | None:
+def checked_workspace(runtime: Runtime, caller: Caller, path: str | None) -> str | None:
     """A folder other than the server's own, or one inside it, is for admins to choose."""
     if path is None:
         return None
-    root = house.workspace(path).describe()
-    if not Path(root).resolve().is_relative_to(house.settings.workspace.resolve()):
+    root = runtime.workspace(path).describe()
+    if not Path(root).resolve().is_relative_to(runtime.settings.workspace.resolve()):
         require(caller, "admin", "a workspace outside the server's own")
     return path
 
 
 @router.get("", operation_id="listPlans", responses=gives(list[PlanHeadShape]))
-async def list_plans(house: HouseDep, limit: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Json:
+async def list_plans(runtime: RuntimeDep, limit: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Json:
     """The plans there are, newest first, without their steps."""
-    return Json(await verbs.plan_heads(house, limit))
+    return Json(await verbs.plan_heads(runtime, limit))
 
 
 @router.get("/{plan_id}", operation_id="getPlan", responses=gives(PlanShape))
-async def get_plan(house: HouseDep, plan_id: str, version: Number = None) -> Json:
+async def get_plan(runtime: RuntimeDep, plan_id: str, version: Number = None) -> Json:
     """The latest version of a plan, or the one asked for."""
-    plan = await verbs.get_plan(house, plan_id, version)
+    plan = await verbs.get_plan(runtime, plan_id, version)
     return Json(plan.wire(), version=plan.version)
 
 
 @router.get("/{plan_id}/versions", operation_id="listPlanVersions", responses=gives(list[VersionShape]))
-async def list_versions(house: HouseDep, plan_id: str) -> Json:
+async def list_versions(runtime: RuntimeDep, plan_id: str) -> Json:
     """Every version, with what it changed against the one before."""
-    return Json(await verbs.plan_versions(house, plan_id))
+    return Json(await verbs.plan_versions(runtime, plan_id))
 
 
 @router.get("/{plan_id}/difference", operation_id="comparePlanVersions", responses=gives(DifferenceShape))
 async def compare(
-    house: HouseDep,
+    runtime: RuntimeDep,
     plan_id: str,
     old: Annotated[int, Query(alias="from", ge=1)],
     new: Annotated[int, Query(alias="to")],
 ) -> Json:
     """What changed between two versions."""
-    before, after = await verbs.get_plan(house, plan_id, old), await verbs.get_plan(house, plan_id, new)
+    before, after = await verbs.get_plan(runtime, plan_id, old), await verbs.get_plan(runtime, plan_id, new)
     return Json({"from": old, "to": new, "changes": difference(before, after)})
 
 
 @router.patch("/{plan_id}", operation_id="editPlan", openapi_extra=takes(Edits), responses=gives(ReviewedPlanShape))
 async def edit_plan(
-    house: HouseDep,
+    runtime: RuntimeDep,
     caller: CallerDep,
     plan_id: str,
     asked: Annotated[Edits, body(Edits)],
@@ -127,7 +127,7 @@ async def edit_plan(
 ) -> Json:
     """Apply edits to the latest version, all or none."""
     plan, review = await verbs.edit_plan(
-        house, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
+        runtime, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
     )
     return Json(verbs.plan_answer(plan, review), version=plan.version)
 
@@ -154,10 +154,10 @@ def matched_version(header: str | None) -> int:
     responses=gives(ReviewedPlanShape),
 )
 async def regenerate(
-    house: HouseDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
+    runtime: RuntimeDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
 ) -> Json:
     """A new version by the planner that made it, from the present state."""
-    plan, review = await verbs.regenerate_plan(house, plan_id, asked.note, by=caller.name)
+    plan, review = await verbs.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
     return Json(verbs.plan_answer(plan, review), version=plan.version)
 
 
@@ -168,14 +168,14 @@ async def regenerate(
     responses=gives(PreviewShape),
 )
 async def preview(
-    house: HouseDep,
+    runtime: RuntimeDep,
     plan_id: str,
     asked: Annotated[PreviewOf, body(PreviewOf, optional=True)],
     version: Number = None,
 ) -> Json:
     """What the plan would do, without doing it."""
-    plan = await verbs.get_plan(house, plan_id, asked.version or version)
-    return Json(await verbs.preview(house, plan))
+    plan = await verbs.get_plan(runtime, plan_id, asked.version or version)
+    return Json(await verbs.preview(runtime, plan))
 
 
 @router.post(
@@ -186,8 +186,8 @@ async def preview(
     responses=gives(RunShape, 201),
 )
 async def start(
-    house: HouseDep, caller: CallerDep, request: Request, plan_id: str, asked: Annotated[Start, body(Start)]
+    runtime: RuntimeDep, caller: CallerDep, request: Request, plan_id: str, asked: Annotated[Start, body(Start)]
 ) -> Json:
     """Approve that version and start it; its review is answered by this."""
     brought = request.state.correlation_id if HEADER in request.headers else ""
-    return Json(await start_run(house, plan_id, asked.version, by=caller.name, correlation_id=brought), 201)
+    return Json(await start_run(runtime, plan_id, asked.version, by=caller.name, correlation_id=brought), 201)

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from beforehand.app import runs as verbs
-from beforehand.server.answers import Json
-from beforehand.server.bodies import body
-from beforehand.server.callers import CallerDep, HouseDep
+from beforehand.server.callers import CallerDep, RuntimeDep
+from beforehand.server.requests import body
+from beforehand.server.responses import Json
 from beforehand.server.shapes import Nothing, Retry, RunHeadShape, RunShape, Start, gives, takes
 
 router = APIRouter(prefix="/runs", tags=["runs"])
@@ -17,24 +17,24 @@ NoBody = Annotated[Nothing, body(Nothing, optional=True)]
 
 @router.get("", operation_id="listRuns", responses=gives(list[RunHeadShape]))
 async def list_runs(
-    house: HouseDep,
+    runtime: RuntimeDep,
     still_open: Annotated[bool | None, Query(alias="open", description="Only those that have not ended.")] = None,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 200,
 ) -> Json:
     """The runs there are, newest first, without their steps."""
-    return Json(await verbs.list_runs(house, open=still_open, limit=limit))
+    return Json(await verbs.list_runs(runtime, open=still_open, limit=limit))
 
 
 @router.get("/{run_id}", operation_id="getRun", responses=gives(RunShape))
-async def get_run(house: HouseDep, run_id: str) -> Json:
+async def get_run(runtime: RuntimeDep, run_id: str) -> Json:
     """A run with every step where it stands, and what waits for a person."""
-    return Json(await verbs.run_document(house, run_id))
+    return Json(await verbs.run_document(runtime, run_id))
 
 
 @router.post("/{run_id}/adopt", operation_id="adoptVersion", openapi_extra=takes(Start), responses=gives(RunShape))
-async def adopt(house: HouseDep, caller: CallerDep, run_id: str, asked: Annotated[Start, body(Start)]) -> Json:
+async def adopt(runtime: RuntimeDep, caller: CallerDep, run_id: str, asked: Annotated[Start, body(Start)]) -> Json:
     """Let a run go on with another version of its plan."""
-    return Json(await verbs.adopt_version(house, run_id, asked.version, by=caller.name))
+    return Json(await verbs.adopt_version(runtime, run_id, asked.version, by=caller.name))
 
 
 @router.post(
@@ -44,26 +44,26 @@ async def adopt(house: HouseDep, caller: CallerDep, run_id: str, asked: Annotate
     responses=gives(RunShape),
 )
 async def retry(
-    house: HouseDep,
+    runtime: RuntimeDep,
     caller: CallerDep,
     run_id: str,
     step_id: str,
     asked: Annotated[Retry, body(Retry, optional=True)],
 ) -> Json:
     """Try a failed step again, as it is or with other arguments."""
-    return Json(await verbs.retry_step(house, run_id, step_id, args=asked.args, by=caller.name))
+    return Json(await verbs.retry_step(runtime, run_id, step_id, args=asked.args, by=caller.name))
 
 
 def _run_verb(name: str, verb: Callable[..., Awaitable[Any]]) -> None:
-    async def call(house: HouseDep, caller: CallerDep, run_id: str, _: NoBody) -> Json:
-        return Json(await verb(house, run_id, by=caller.name))
+    async def call(runtime: RuntimeDep, caller: CallerDep, run_id: str, _: NoBody) -> Json:
+        return Json(await verb(runtime, run_id, by=caller.name))
 
     _add(f"/{{run_id}}/{name}", f"{name}Run", verb, call)
 
 
 def _step_verb(name: str, operation: str, verb: Callable[..., Awaitable[Any]]) -> None:
-    async def call(house: HouseDep, caller: CallerDep, run_id: str, step_id: str, _: NoBody) -> Json:
-        return Json(await verb(house, run_id, step_id, by=caller.name))
+    async def call(runtime: RuntimeDep, caller: CallerDep, run_id: str, step_id: str, _: NoBody) -> Json:
+        return Json(await verb(runtime, run_id, step_id, by=caller.name))
 
     _add(f"/{{run_id}}/steps/{{step_id}}/{name}", operation, verb, call)
 

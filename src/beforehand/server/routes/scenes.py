@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 
 from beforehand.app import scenes as verbs
-from beforehand.server.answers import Json
-from beforehand.server.bodies import body, document_body
-from beforehand.server.callers import HouseDep, admins_only
+from beforehand.server.callers import RuntimeDep, admins_only
+from beforehand.server.requests import body, document_body
+from beforehand.server.responses import Json
 from beforehand.server.shapes import Nothing, SceneHeadShape, SceneShape, gives
 
 router = APIRouter(prefix="/scenes", tags=["scenes"])
@@ -15,14 +15,14 @@ _DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {
 
 
 @router.get("", operation_id="listScenes", responses=gives(list[SceneHeadShape]))
-async def list_scenes(house: HouseDep) -> Json:
+async def list_scenes(runtime: RuntimeDep) -> Json:
     """The scenes this home knows, without their documents."""
-    return Json(await verbs.list_scenes(house))
+    return Json(await verbs.list_scenes(runtime))
 
 
 @router.get("/{name}", operation_id="getScene", responses=gives(SceneShape))
-async def get_scene(house: HouseDep, name: str) -> Json:
-    return Json(await verbs.get_scene(house, name))
+async def get_scene(runtime: RuntimeDep, name: str) -> Json:
+    return Json(await verbs.get_scene(runtime, name))
 
 
 @router.put(
@@ -32,14 +32,14 @@ async def get_scene(house: HouseDep, name: str) -> Json:
     openapi_extra=_DOCUMENT,
     responses=gives(SceneShape),
 )
-async def save_scene(house: HouseDep, name: str, document: Annotated[Any, document_body()]) -> Json:
+async def save_scene(runtime: RuntimeDep, name: str, document: Annotated[Any, document_body()]) -> Json:
     """Keep a scene; a live one goes on with the new document only when it is activated again."""
-    return Json(await verbs.save_scene(house, name, document))
+    return Json(await verbs.save_scene(runtime, name, document))
 
 
 @router.post(
     "/{name}/activate", operation_id="activateScene", dependencies=[admins_only()], responses=gives(SceneShape)
 )
-async def activate_scene(house: HouseDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
+async def activate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
     """Make a scene live."""
-    return Json(await verbs.activate_scene(house, name))
+    return Json(await verbs.activate_scene(runtime, name))

@@ -4,33 +4,33 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
-from beforehand.app.house import House
+from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene
-from beforehand.app.view import state_view
+from beforehand.app.state import state_view
 from beforehand.ports.tool import ToolSpec
-from beforehand.server.answers import Json
-from beforehand.server.callers import HouseDep
+from beforehand.server.callers import RuntimeDep
+from beforehand.server.responses import Json
 from beforehand.server.shapes import StateShape, ToolShape, gives
 
 router = APIRouter(tags=["state"])
 
 
 @router.get("/state", operation_id="getState", responses=gives(StateShape))
-async def get_state(house: HouseDep, scene: str | None = None) -> Json:
+async def get_state(runtime: RuntimeDep, scene: str | None = None) -> Json:
     """Scenes, robots, worksites, streams, tasks, runs, sessions, decisions, and the `seq` they are true at."""
     if scene:
-        await get_scene(house, scene)
-    return Json(await state_view(house, scene or None))
+        await get_scene(runtime, scene)
+    return Json(await state_view(runtime, scene or None))
 
 
 @router.get("/tools", operation_id="listTools", responses=gives(list[ToolShape]))
-async def list_tools(house: HouseDep) -> Json:
+async def list_tools(runtime: RuntimeDep) -> Json:
     """The tools a step can call, with their arguments."""
-    return Json([_shown(spec) for spec in specs(house)])
+    return Json([_shown(spec) for spec in specs(runtime)])
 
 
-def specs(house: House) -> list[ToolSpec]:
-    return sorted(house.catalog.specs(), key=lambda spec: spec.name)
+def specs(runtime: Runtime) -> list[ToolSpec]:
+    return sorted(runtime.catalog.specs(), key=lambda spec: spec.name)
 
 
 def _shown(spec: ToolSpec) -> dict[str, object]:

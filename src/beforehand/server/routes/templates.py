@@ -6,9 +6,9 @@ from fastapi import APIRouter
 
 from beforehand.app import templates as verbs
 from beforehand.app.plans import plan_answer
-from beforehand.server.answers import Json
-from beforehand.server.bodies import body, document_body
-from beforehand.server.callers import CallerDep, CorrelationDep, HouseDep, admins_only
+from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep, admins_only
+from beforehand.server.requests import body, document_body
+from beforehand.server.responses import Json
 from beforehand.server.routes.plans import checked_workspace
 from beforehand.server.shapes import Parameters, ReviewedPlanShape, TemplateShape, gives, takes
 
@@ -17,14 +17,14 @@ _DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {
 
 
 @router.get("", operation_id="listTemplates", responses=gives(list[TemplateShape]))
-async def list_templates(house: HouseDep) -> Json:
+async def list_templates(runtime: RuntimeDep) -> Json:
     """The templates and their parameters."""
-    return Json(await verbs.list_templates(house))
+    return Json(await verbs.list_templates(runtime))
 
 
 @router.get("/{name}", operation_id="getTemplate", responses=gives(TemplateShape))
-async def get_template(house: HouseDep, name: str) -> Json:
-    return Json((await verbs.get_template(house, name)).wire())
+async def get_template(runtime: RuntimeDep, name: str) -> Json:
+    return Json((await verbs.get_template(runtime, name)).wire())
 
 
 @router.put(
@@ -34,9 +34,9 @@ async def get_template(house: HouseDep, name: str) -> Json:
     openapi_extra=_DOCUMENT,
     responses=gives(TemplateShape),
 )
-async def save_template(house: HouseDep, name: str, document: Annotated[Any, document_body()]) -> Json:
+async def save_template(runtime: RuntimeDep, name: str, document: Annotated[Any, document_body()]) -> Json:
     """Keep `{plan, parameters}`, or a plan with `parameters` beside its steps, under a name."""
-    return Json((await verbs.save_template(house, name, document)).wire())
+    return Json((await verbs.save_template(runtime, name, document)).wire())
 
 
 @router.post(
@@ -47,7 +47,7 @@ async def save_template(house: HouseDep, name: str, document: Annotated[Any, doc
     responses=gives(ReviewedPlanShape, 201),
 )
 async def plan_from_template(
-    house: HouseDep,
+    runtime: RuntimeDep,
     caller: CallerDep,
     correlation: CorrelationDep,
     name: str,
@@ -55,10 +55,10 @@ async def plan_from_template(
 ) -> Json:
     """Fill a template in and take the plan in for review."""
     plan, review = await verbs.plan_from_template(
-        house,
+        runtime,
         name,
         asked.parameters,
-        workspace=checked_workspace(house, caller, asked.workspace),
+        workspace=checked_workspace(runtime, caller, asked.workspace),
         correlation_id=correlation,
         by=caller.name,
     )

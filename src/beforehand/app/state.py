@@ -1,0 +1,38 @@
+"""Everything live in one answer, with the place in the log it is true at."""
+
+from typing import Any
+
+from beforehand.app.inbox import list_decisions
+from beforehand.app.runs import list_runs
+from beforehand.app.runtime import Runtime
+from beforehand.app.scenes import list_scenes
+
+RECENT_RUNS = 50
+_SCENE_LISTS = ("robots", "worksites", "streams", "tasks", "cells", "fleets", "sessions")
+
+
+async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, Any]:
+    """`GET /state`: scenes, robots, worksites, streams, tasks, runs, sessions, decisions; `seq` first."""
+    seq = await runtime.store.last_seq()
+    scenes = [row for row in await list_scenes(runtime) if scene is None or row["name"] == scene]
+    runs = [run for run in await list_runs(runtime, limit=RECENT_RUNS) if scene is None or run.get("scene") == scene]
+    shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in _SCENE_LISTS}}
+    for row in scenes:
+        craft = runtime.crafts.get(row["kind"])
+        if row["active"] and craft is not None:
+            for name, items in (await craft.state(row["name"])).items():
+                shown.setdefault(name, []).extend(items)
+    decisions = await list_decisions(runtime)
+    shown["runs"] = runs
+    shown["decisions"] = [item for item in decisions if scene is None or await _scene_of(runtime, item) == scene]
+    return shown
+
+
+async def _scene_of(runtime: Runtime, decision: dict[str, Any]) -> str | None:
+    """The scene a decision belongs to: its own, or its plan's."""
+    about = decision["about"]
+    if "scene" in about or "planId" not in about:
+        found = about.get("scene")
+        return None if found is None else str(found)
+    head = await runtime.store.row("planHead", str(about["planId"])) or {}
+    return str(head["scene"]) if "scene" in head else None

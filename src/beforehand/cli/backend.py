@@ -1,0 +1,85 @@
+"""Where a command's work is done: in this process, or by the server that leads the home.
+
+Both take the same questions and give the same documents, so that `run`, `inbox` and `template` need not care which.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from beforehand.app.settings import Settings
+
+Document = dict[str, Any]
+SERVER = "server"
+"""How a server that leads a home signs itself."""
+STARTING_TRIES = 100
+STARTING_PAUSE_S = 0.1
+
+
+class Backend(Protocol):
+    url: str | None
+    """Where the server is; None when the work is done here."""
+
+    async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
+        """Hand a plan in; the answer is the plan with its id and version."""
+
+    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
+        """A person says where a cell's robot stands and what it holds; the answer is the cell."""
+
+    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
+        """Have a cell's simulated controller go wrong."""
+
+    async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document: ...
+
+    async def template(self, name: str) -> Document: ...
+
+    async def save_template(self, name: str, document: Any) -> Document: ...
+
+    async def start(self, plan_id: str, version: int) -> Document:
+        """Approve that version and start it; the answer is the run."""
+
+    async def recover(self, run_id: str) -> Document:
+        """See to it that somebody works on the run; the answer is the run."""
+
+    async def run(self, run_id: str) -> Document: ...
+
+    async def decision(self, decision_id: str) -> Document: ...
+
+    async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
+        """Answer a decision; `carry_on` false only writes it down where nobody works on the run."""
+
+    async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
+        """Answer a review with a verb that sets a run going; the answer is the run."""
+
+    def events(self, run_id: str) -> AsyncIterator[list[Document]]:
+        """Everything that happened and happens to a run, in batches."""
+
+    def frames(self) -> AsyncIterator[Document]:
+        """Live frames, progress among them."""
+
+
+@asynccontextmanager
+async def open_backend(settings: "Settings", *, note: str, with_servers: bool = True) -> AsyncIterator[Backend]:
+    """This process if it can lead the home, else the server that does; NotLeadingError when that is no server."""
+    from beforehand.app.runtime import open_runtime
+    from beforehand.cli.local_backend import LocalBackend
+    from beforehand.model.errors import NotLeadingError
+
+    async with AsyncExitStack() as stack:
+        for tried in range(STARTING_TRIES):
+            try:
+                runtime = await stack.enter_async_context(open_runtime(settings, note=note, with_servers=with_servers))
+            except NotLeadingError as error:
+                if error.extra.get("url"):
+                    from beforehand.cli.remote_backend import RemoteBackend
+
+                    yield await stack.enter_async_context(RemoteBackend(str(error.extra["url"]), settings["token"]))
+                    return
+                if error.extra.get("note") != SERVER or tried == STARTING_TRIES - 1:
+                    raise
+                await asyncio.sleep(STARTING_PAUSE_S)  # it is starting and will say where it listens
+            else:
+                yield LocalBackend(runtime)
+                return

@@ -1,0 +1,215 @@
+"""The desk at the server that leads the home: the same verbs, over HTTP."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from types import TracebackType
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+
+from beforehand.cli.backend import Document
+from beforehand.crafts.cell.plans import scene_in
+from beforehand.model.errors import (
+    BadInputError,
+    BeforehandError,
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RefusedError,
+    UnauthorisedError,
+    UnavailableError,
+)
+from beforehand.model.reason import Problem
+
+TIMEOUT_S = 60.0
+RECONNECTS = 5
+RECONNECT_S = 0.2
+_ERRORS: dict[int, type[BeforehandError]] = {
+    400: BadInputError,
+    401: UnauthorisedError,
+    403: ForbiddenError,
+    404: NotFoundError,
+    409: ConflictError,
+    413: BadInputError,
+    415: BadInputError,
+    422: BadInputError,
+}
+_STANDARD = ("type", "title", "status", "detail", "code", "problems", "nearest", "hint")
+
+
+class RemoteBackend:
+    def __init__(self, url: str, token: str | None) -> None:
+        self.url: str | None = url
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        # A proxy set for the outside world has no business between a command and its own server.
+        self._http = httpx2.AsyncClient(
+            base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=TIMEOUT_S, trust_env=False
+        )
+
+    async def __aenter__(self) -> "RemoteBackend":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def _call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        try:
+            answer = await self._http.request(method, path, json=body, headers=headers)
+        except httpx2.TransportError as error:
+            raise self._gone(error) from None
+        if answer.is_error:
+            raise problem_from(answer.status_code, answer.content)
+        return answer.json() if answer.content else None
+
+    def _gone(self, error: Exception) -> UnavailableError:
+        return UnavailableError(
+            f"The server at {self.url} does not answer: {type(error).__name__}: {error}.",
+            code="server.unreachable",
+            hint="Look whether it still runs (`beforehand doctor`) and try again.",
+        )
+
+    async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
+        body = {"plan": document, "workspace": workspace}
+        named = scene if scene is not None else scene_in(document)
+        if named is not None:
+            body["scene"] = await self._live_scene(named)
+        return dict(await self._call("POST", "/plans", body))
+
+    async def _live_scene(self, scene: str) -> str:
+        """Have the server make a scene live, handing it over first where the server does not know it; its name."""
+        known = {row["name"]: row for row in await self._call("GET", "/scenes")}
+        name = scene
+        if scene not in known:
+            from beforehand.app.scenes import find_document
+
+            document = find_document(scene)
+            name = str(document.get("name", scene)) if isinstance(document, dict) else scene
+            await self._call("PUT", f"/scenes/{_part(name)}", document)
+        if not known.get(scene, {}).get("active"):
+            await self._call("POST", f"/scenes/{_part(name)}/activate")
+        return name
+
+    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
+        given = {"position": position, "tool": tool}
+        body = {name: value for name, value in given.items() if value is not None}
+        return dict(await self._call("PATCH", f"/cells/{_part(await self._live_scene(scene))}", body))
+
+    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
+        body = {"fault": fault} | ({} if target is None else {"target": target})
+        return dict(await self._call("POST", f"/cells/{_part(await self._live_scene(scene))}/faults", body))
+
+    async def why(self, name: str | None, scene: str | None) -> list[Document]:
+        asked = {key: value for key, value in (("name", name), ("scene", scene)) if value}
+        return list(await self._call("GET", f"/fleet/why?{urlencode(asked)}"))
+
+    async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
+        body = {"parameters": dict(parameters), "workspace": workspace}
+        return dict(await self._call("POST", f"/templates/{_part(name)}/plans", body))
+
+    async def template(self, name: str) -> Document:
+        known = await self._call("GET", "/templates")
+        found = next((item for item in known if item["name"] == name), None)
+        if found is None:
+            from beforehand.model.reason import name_list, nearest_names
+
+            nearest = nearest_names(name, [item["name"] for item in known])
+            raise NotFoundError(f"There is no template {name!r}; known: {name_list(nearest)}.", nearest=nearest)
+        return dict(found)
+
+    async def save_template(self, name: str, document: Any) -> Document:
+        return dict(await self._call("PUT", f"/templates/{_part(name)}", document))
+
+    async def start(self, plan_id: str, version: int) -> Document:
+        return dict(await self._call("POST", f"/plans/{_part(plan_id)}/runs", {"version": version}))
+
+    async def recover(self, run_id: str) -> Document:
+        run = await self.run(run_id)
+        if run["status"] == "paused":
+            return dict(await self._call("POST", f"/runs/{_part(run_id)}/resume"))
+        return run
+
+    async def run(self, run_id: str) -> Document:
+        return dict(await self._call("GET", f"/runs/{_part(run_id)}"))
+
+    async def decision(self, decision_id: str) -> Document:
+        for decision in await self._call("GET", "/inbox"):
+            if decision["id"] == decision_id:
+                return {"status": "open", **decision}
+        return {"id": decision_id, "status": "answered"}
+
+    async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
+        body = {"verb": verb, "note": note} | ({} if value is None else {"value": value})
+        return dict(await self._call("POST", f"/inbox/{_part(decision_id)}", body))
+
+    async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
+        answered = await self.answer(decision_id, verb, value=value, note=note)
+        state = await self._call("GET", "/state")
+        plan_id = answered["about"]["planId"]
+        return next(dict(run) for run in state["runs"] if run["planId"] == plan_id)
+
+    async def events(self, run_id: str) -> AsyncIterator[list[Document]]:
+        """The run's events from its first on; a broken connection is taken up where it broke."""
+        last, failures = 0, 0
+        while True:
+            broke: Exception = EOFError("it closed the connection")
+            try:
+                async for data in self._stream(f"/events?run={_part(run_id)}&after={last}"):
+                    event = json.loads(data)
+                    last, failures = event["seq"], 0
+                    yield [event]
+            except httpx2.TransportError as error:
+                broke = error
+            failures += 1
+            if failures > RECONNECTS:
+                raise self._gone(broke)
+            await asyncio.sleep(RECONNECT_S * failures)
+
+    async def frames(self) -> AsyncIterator[Document]:
+        try:
+            async for data in self._stream("/telemetry"):
+                yield json.loads(data)
+        except httpx2.TransportError:
+            return  # only pictures are lost
+
+    async def _stream(self, path: str) -> AsyncIterator[str]:
+        """The `data` of every server-sent event."""
+        timeout = httpx2.Timeout(TIMEOUT_S, read=None)
+        async with self._http.stream("GET", path, timeout=timeout) as answer:
+            if answer.is_error:
+                raise problem_from(answer.status_code, await answer.aread())
+            async for text in answer.aiter_lines():
+                if text.startswith("data:"):
+                    yield text[5:].lstrip()
+
+
+def _part(name: str) -> str:
+    from urllib.parse import quote
+
+    return quote(name, safe="")
+
+
+def problem_from(status: int, body: bytes) -> BeforehandError:
+    """The error a problem+json answer stands for."""
+    try:
+        shown = json.loads(body)
+    except ValueError:
+        shown = {}
+    if not isinstance(shown, dict):
+        shown = {}
+    kind = _ERRORS.get(status, UnavailableError if status >= 500 else RefusedError)
+    problems = [Problem.model_validate(item) for item in shown.get("problems", []) if isinstance(item, dict)]
+    error = kind(
+        str(shown.get("detail") or shown.get("title") or f"The server answered {status}."),
+        code=shown.get("code"),
+        hint=str(shown.get("hint") or ""),
+        problems=problems,
+        nearest=shown.get("nearest") or (),
+        extra={key: value for key, value in shown.items() if key not in _STANDARD},
+    )
+    if status in (401, 403):
+        error.hint = "Set BEFOREHAND_TOKEN to a token that may do this (`beforehand token add`)."
+    return error

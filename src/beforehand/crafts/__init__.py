@@ -1,0 +1,1 @@
+"""What Beforehand can plan for, a folder each; the rest of the package names none of them."""

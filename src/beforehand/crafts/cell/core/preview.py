@@ -1,0 +1,117 @@
+"""A sequence seen before it runs: the cell simulated in virtual time, step after step.
+
+A move takes its distance over the scene's speed, or 2 seconds where a position has no coordinates. A routine takes its
+stabilise time and its duration, as far as the scene gives them. Nothing is waited for: the seconds are only added up.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import dist
+from typing import Any
+
+from beforehand.crafts.cell.core.steplist import Line, read_lines
+from beforehand.crafts.cell.core.verifier import verify
+from beforehand.model.cell import ATTACH, RELEASE, CellScene, CellState
+from beforehand.model.reason import Problem
+
+SPEED_MPS = 0.5
+EDGE_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One step on the timeline, and the state it leaves."""
+
+    step_id: Any
+    start_s: float
+    end_s: float
+    name: str
+    action: str
+    before: CellState
+    after: CellState
+
+    def wire(self) -> dict[str, Any]:
+        shown = {
+            "stepId": self.step_id,
+            "startS": self.start_s,
+            "endS": self.end_s,
+            "name": self.name,
+            "says": f"{self.name}.",
+            "action": self.action,
+            "position": self.after.current_position,
+            "tool": self.after.current_tool,
+        }
+        return shown | ({"from": self.before.current_position} if self.action == "move" else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    duration_s: float
+    moves: int
+    tool_changes: int
+    """Changes of what is held; a release straight followed by an attach is one."""
+    timeline: tuple[Moment, ...]
+    end: CellState
+    problems: tuple[Problem, ...] = ()
+
+    def wire(self) -> dict[str, Any]:
+        return {
+            "durationS": self.duration_s,
+            "moves": self.moves,
+            "toolChanges": self.tool_changes,
+            "timeline": [moment.wire() for moment in self.timeline],
+            "end": self.end.wire(),
+            "problems": [problem.wire() for problem in self.problems],
+        }
+
+    def at(self, seconds: float) -> CellState:
+        """The state at a moment of virtual time: that of the last step that has ended by then."""
+        ended = [moment for moment in self.timeline if moment.end_s <= seconds]
+        first = self.timeline[0].before if self.timeline else self.end
+        return ended[-1].after if ended else first
+
+
+def preview(scene: CellScene, steps: Any, state: CellState) -> Preview:
+    """Simulate atomic steps, or a plan's cell steps, from the state; what is wrong with them is told with it."""
+    lines, _ = read_lines(steps, scene.name)
+    verdict = verify(scene, steps, state)
+    watch = _Watch(scene)
+    timeline: list[Moment] = []
+    now, before = 0.0, state
+    for line, after in zip(lines, verdict.states, strict=True):
+        end = round(now + watch.seconds(line, before), 3)
+        timeline.append(Moment(line.step_id, now, end, line.name, line.action, before, after))
+        now, before = end, after
+    moves = sum(line.action == "move" for line in lines)
+    return Preview(now, moves, _tool_changes(lines), tuple(timeline), verdict.end, verdict.problems)
+
+
+def _tool_changes(lines: list[Line]) -> int:
+    done = [line.text("target") for line in lines if line.action == "routine"]
+    swaps = sum(pair == (RELEASE, ATTACH) for pair in pairwise(done))
+    return done.count(ATTACH) + done.count(RELEASE) - swaps
+
+
+class _Watch:
+    def __init__(self, scene: CellScene) -> None:
+        self.speed = scene.speed_mps or SPEED_MPS
+        self.places = {
+            place.name: (float(place.x), float(place.y))
+            for place in scene.positions
+            if place.x is not None and place.y is not None
+        }
+        self.durations = {routine.name: float(routine.duration_s or 0) for routine in scene.routines}
+
+    def seconds(self, line: Line, before: CellState) -> float:
+        target = line.text("target") or ""
+        if line.action == "move":
+            start, end = self.places.get(before.current_position), self.places.get(target)
+            return EDGE_S if start is None or end is None else dist(start, end) / self.speed
+        return _seconds(line.fields.get("stabilize")) + self.durations.get(target, 0.0)
+
+
+def _seconds(value: Any) -> float:
+    """A time as a step gives it; what is no ordinary time counts as none (the verifier reports it)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -1e12 < value < 1e12:
+        return 0.0
+    return max(float(value), 0.0)

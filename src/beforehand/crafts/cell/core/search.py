@@ -1,0 +1,207 @@
+"""Local search over the order of many goals: batch by tool, then move runs of goals about and turn them round.
+
+Every neighbour of an order is priced roughly in one numpy sweep over a matrix of goal-to-goal prices; the most
+promising are priced exactly and only a true gain is taken. Kicks from a fixed pattern leave local optima. No clock
+and no chance: the work is bounded by counting.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from beforehand.crafts.cell.core.cost_matrix import Ledger, Price
+from beforehand.crafts.cell.core.cost_rows import FAR, Floats, Rows
+
+Order = tuple[int, ...]
+Found = tuple[Price, Order]
+
+WORK = 30_000_000
+"""Matrix cells that may be looked at in all; what bounds the time."""
+
+OVERHEAD = 12_000
+"""What a sweep costs beside its cells."""
+
+KICKS = 500
+MOST_OFFERS = 40
+
+
+def search(ledger: Ledger, before: Sequence[int]) -> Order | None:
+    """The best order found, or None when none that works was found."""
+    return _Search(ledger, before).run()
+
+
+class _Search:
+    def __init__(self, ledger: Ledger, before: Sequence[int]) -> None:
+        self.ledger = ledger
+        self.before = before
+        self.count = len(ledger.tasks)
+        self.bound = any(before)
+        self.left = WORK
+        self.rows = Rows(ledger)
+
+    def run(self) -> Order | None:
+        best: Found | None = None
+        for start in dict.fromkeys(self._starts()):
+            price = self.ledger.price(start)
+            if price is not None:
+                found = self._descend((price, start))
+                best = found if best is None else min(best, found)
+        return self._kick(best)[1] if best else None
+
+    def _starts(self) -> Iterator[Order]:
+        starts = [order for batching in (True, False) if (order := self._greedy(batching)) is not None]
+        yield from starts
+        as_given = tuple(range(self.count))
+        if (not starts or self.count <= 60) and self._allowed(as_given):
+            yield as_given
+
+    def _allowed(self, order: Sequence[int]) -> bool:
+        if not self.bound:
+            return True
+        done = 0
+        for index in order:
+            if self.before[index] & ~done:
+                return False
+            done |= 1 << index
+        return True
+
+    def _greedy(self, batching: bool) -> Order | None:
+        """Always the cheapest goal next; when batching, one that needs no tool change as long as there is one."""
+        spot, done = self.ledger.start, 0
+        order: list[int] = []
+        taken = np.zeros(self.count)
+        while len(order) < self.count:
+            prices = self.rows.row(spot) + taken
+            if batching:
+                prices = prices + np.where(self.rows.fits(spot), 0.0, FAR / 4)
+            if self.bound:
+                prices = prices + np.array([FAR * 2 if needs & ~done else 0.0 for needs in self.before])
+            index = int(prices.argmin())
+            found = self.ledger.advance(spot, index)
+            if found is None or taken[index] or self.before[index] & ~done:
+                return None
+            order.append(index)
+            taken[index] = FAR * 4
+            done |= 1 << index
+            spot = found[0]
+        return tuple(order)
+
+    def _descend(self, best: Found) -> Found:
+        while self.left > 0:
+            better = self._improve(best)
+            if better is best:
+                break
+            best = better
+        return best
+
+    def _improve(self, best: Found) -> Found:
+        """Take every true gain among the most promising neighbours, the most promising first."""
+        matrix, runs = self._matrix(best[1])
+        self.left -= matrix.size * 5 + OVERHEAD
+        offers = sorted(_turns(matrix) + _shifts(matrix, runs))[: MOST_OFFERS * (3 if self.bound else 1)]
+        given = best[1]
+        for _, turns, k, end, m in offers:
+            behind = given[m - 1] if m else None
+            changed = _changed(best[1], given[k - 1 : end], turns, behind)
+            if changed is None or not self._allowed(changed):
+                continue
+            price = self.ledger.price(changed)
+            if price is not None and price < best[0]:
+                best = (price, changed)
+        return best
+
+    def _matrix(self, order: Order) -> tuple[Floats, list[tuple[int, int]]]:
+        """Rough price from each goal (row) to each (column) in this order, a start before and a sink after it."""
+        matrix = np.zeros((self.count + 2, self.count + 2))
+        where = np.array(order)
+        spot = self.ledger.start
+        tools = [spot[1]]
+        matrix[0, 1:-1] = self.rows.row(spot)[where]
+        for row, index in enumerate(order, 1):
+            found = self.ledger.advance(spot, index)
+            spot = found[0] if found else spot
+            matrix[row, 1:-1] = self.rows.row(spot)[where]
+            tools.append(spot[1])
+        return matrix, _runs(tools)
+
+    def _kick(self, best: Found) -> Found:
+        """Swap two neighbouring runs of the best order and descend again; where to cut follows a fixed pattern."""
+        seed = 1
+        for _ in range(KICKS):
+            if self.left <= 0 or self.count < 4:
+                break
+            cuts: set[int] = set()
+            while len(cuts) < 3:
+                seed = (seed * 1_103_515_245 + 12_345) % 2**31
+                low = (seed >> 8) % self.count if not cuts else max(1, min(cuts) - 25)
+                span = min(50, self.count - low)
+                seed = (seed * 1_103_515_245 + 12_345) % 2**31
+                cuts.add(low + (seed >> 8) % span)
+            a, b, c = sorted(cuts)
+            order = best[1]
+            changed = order[:a] + order[b:c] + order[a:b] + order[c:]
+            price = self.ledger.price(changed) if self._allowed(changed) else None
+            if price is not None:
+                best = min(best, self._descend((price, changed)))
+        return best
+
+
+Offer = tuple[float, bool, int, int, int]
+"""Rough change, whether the run is turned (else shifted), its first and last (from 1), and what it goes behind."""
+
+
+def _turns(matrix: Floats) -> list[Offer]:
+    """Runs walked the other way round."""
+    size = matrix.shape[0]
+    forth = np.concatenate([[0.0], np.cumsum(np.diagonal(matrix, 1))])
+    back = np.concatenate([[0.0], np.cumsum(np.diagonal(matrix, -1))])
+    inner = np.arange(1, size - 1)
+    enter, leave = np.diagonal(matrix, 1)[:-1], np.diagonal(matrix, 1)[1:]
+    swing = (back - forth)[1 : size - 1]
+    change = matrix[:-2, 1:-1] + matrix[1:-1, 2:] + (swing - leave)[None, :] - (swing + enter)[:, None]
+    change = np.where(inner[None, :] > inner[:, None], change, np.inf)
+    return [(value, True, i + 1, j + 1, 0) for value, i, j in _lowest(change)]
+
+
+def _shifts(matrix: Floats, runs: list[tuple[int, int]]) -> list[Offer]:
+    """Short runs, and whole runs with one tool, put somewhere else."""
+    size = matrix.shape[0]
+    short = [(k, k + more) for more in range(3) for k in range(1, size - 1 - more)]
+    pieces = np.array(short + runs)
+    k, end = pieces[:, 0], pieces[:, 1]
+    gone = matrix[k - 1, k] + matrix[end, end + 1] - matrix[k - 1, end + 1]
+    change = matrix.T[k, :-1] + matrix[end, 1:] - np.diagonal(matrix, 1)[None, :] - gone[:, None]
+    m = np.arange(size - 1)[None, :]
+    change[(m >= k[:, None] - 1) & (m <= end[:, None])] = np.inf
+    return [(value, False, int(k[i]), int(end[i]), j) for value, i, j in _lowest(change)]
+
+
+def _lowest(change: Floats) -> list[tuple[float, int, int]]:
+    """The best cell of each row, of those that promise anything."""
+    columns = change.argmin(axis=1)
+    values = change[np.arange(len(columns)), columns]
+    rows = np.flatnonzero(values < -1e-9)
+    return [(float(values[row]), int(row), int(columns[row])) for row in rows]
+
+
+def _runs(tools: list[str]) -> list[tuple[int, int]]:
+    """Neighbouring goals done with one tool, and up to three such runs together."""
+    edges = [1] + [at for at in range(2, len(tools)) if tools[at] != tools[at - 1]] + [len(tools)]
+    return [
+        (edges[first], edges[first + many] - 1)
+        for many in (1, 2, 3)
+        for first in range(len(edges) - many)
+        if edges[first + many] - edges[first] > 3
+    ]
+
+
+def _changed(order: Order, run: Order, turns: bool, behind: int | None) -> Order | None:
+    """The order with the run turned or put behind a goal; None when an earlier change has torn the run apart."""
+    at = order.index(run[0])
+    if order[at : at + len(run)] != run:
+        return None
+    rest = order[:at] + order[at + len(run) :]
+    if turns:
+        return rest[:at] + run[::-1] + rest[at:]
+    place = 0 if behind is None else rest.index(behind) + 1
+    return rest[:place] + run + rest[place:]

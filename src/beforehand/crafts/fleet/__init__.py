@@ -1,0 +1,1 @@
+"""Fleets of forklifts: streams of pallets become tasks."""

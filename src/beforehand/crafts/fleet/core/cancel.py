@@ -1,0 +1,98 @@
+"""Giving up an order a robot has: it is told, it stops at the next node, and only then comes what was to follow.
+
+So the end of the old order is never taken for the end of the new, and a fork that had already done its work by then is
+booked before anything else happens.
+"""
+
+from typing import Any
+
+from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.rules import (
+    IN_FLIGHT,
+    end_task,
+    free_robot,
+    is_loaded,
+    release,
+    reserve,
+    settle_questions,
+    thaw,
+)
+from beforehand.model.fleet import Task
+from beforehand.model.robot import CancelTarget
+
+
+def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
+    """Cancels the task's order, if the robot may have one, and then does `then`."""
+    robot_id = task.robot_id
+    in_flight = task.command_state in IN_FLIGHT
+    if not in_flight or robot_id is None:
+        return let_go(board, board.change_task(task, then=then, **changes))
+    robot = board.robot(robot_id)
+    if robot.status == "offline" and then not in ("resend", "next"):
+        board.change_robot(robot, orphan_key=task.command_key)
+        return let_go(board, board.change_task(task, then=then, **changes))
+    if task.command_state != "canceling" and robot.status != "offline":
+        board.commands.append(CancelTarget(f"{task.command_key}:cancel", robot_id))
+    deadline = board.now + round(board.settings.start_timeout_s * 1000)
+    return board.change_task(
+        task, command_state="canceling", then=then, deadline_ts_ms=deadline, remaining_ms=None, **changes
+    )
+
+
+def retarget(board: Board, task: Task, target: str) -> Task:
+    """The pallet goes somewhere else.
+
+    A robot already on its way to the drop is called off first and keeps both places until it has let go: it may have
+    dropped the pallet at the old one by then.
+    """
+    reserve(board, target, task.task_id)
+    release(board, task.next_target_id, task.task_id)
+    task = board.change_task(task, next_target_id=target)
+    if task.step == "drop":
+        return give_up(board, task, "resend")
+    return _switch_target(board, task)
+
+
+def _switch_target(board: Board, task: Task) -> Task:
+    release(board, task.target_id, task.task_id)
+    return board.change_task(task, target_id=task.next_target_id, next_target_id=None, committed=False)
+
+
+def let_go(board: Board, task: Task) -> Task:
+    """The robot no longer has the order: what was to follow, follows."""
+    then = task.then
+    if task.ended_ts_ms is not None:
+        return task
+    task = board.change_task(
+        task, command_state="none", command_key=None, then=None, deadline_ts_ms=None, remaining_ms=None
+    )
+    if then in ("cancel", "fail", "hand-back") and is_loaded(board, task):
+        # The pick was finished before the cancel reached the robot: there are goods on the fork now.
+        return board.change_task(task, command_state="due")
+    if task.next_target_id is not None:
+        task = _switch_target(board, task)
+    if then == "cancel":
+        return end_task(board, task, "canceled", task.error_code, task.error)
+    if then in ("fail", "fail-loaded"):
+        return end_task(board, task, "failed", task.error_code, task.error)
+    if then == "hand-back":
+        return hand_back(board, task)
+    return board.change_task(task, command_state="due" if then in ("resend", "next") else "none")
+
+
+def hand_back(board: Board, task: Task) -> Task:
+    """The task waits for another robot; its places stay reserved."""
+    free_robot(board, task)
+    thaw(board, task.task_id)
+    settle_questions(board, task.task_id)
+    return board.change_task(
+        task,
+        robot_id=None,
+        not_robot_id=task.robot_id,
+        status="created",
+        phase="idle",
+        waits_for=None,
+        retry_ts_ms=None,
+        error=None,
+        error_code=None,
+    )

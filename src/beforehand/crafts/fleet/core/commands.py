@@ -1,0 +1,70 @@
+"""The phase that sends orders: a task whose next step is due gets its goTarget, if its robot can take one now."""
+
+from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.params import drop_payload, pick_payload
+from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_there, phase_of, reports_ids, target_node
+from beforehand.model.fleet import Robot, Task, changed
+from beforehand.model.robot import CancelTarget, GoTarget
+
+
+def commands(board: Board) -> Board:
+    if board.hold.person:
+        return board
+    for task in list(board.pending_tasks()):
+        if task.command_state == "due" and task.status == "active" and task.robot_id is not None:
+            robot = board.robot(task.robot_id)
+            heard = board.seen(task.robot_id).heard and robot.status != "offline"
+            if heard and not robot.held and robot.orphan_key is None:
+                _send(board, task, robot)
+    return board
+
+
+def _send(board: Board, task: Task, robot: Robot) -> None:
+    if not clear_errand(board, robot):
+        return
+    robot_id = robot.robot_id
+    report = board.seen(robot_id).report
+    if report.task_status in RUNNING and report.task_id is None and robot.errand is None and task.attempt == 0:
+        return  # It carries out something that is not ours and that it cannot name; two orders would be mixed up.
+    attempt = task.attempt + 1
+    key = f"{task.task_id}:{task.step}:{attempt}"
+    settings = board.settings
+    phase = phase_of(task, is_there(board, robot_id, target_node(board, task)))
+    board.change_task(
+        task,
+        attempt=attempt,
+        command_key=key,
+        command_state="sent",
+        sent_ts_ms=board.now,
+        phase=phase,
+        deadline_ts_ms=board.now + round(settings.start_timeout_s * 1000),
+        remaining_ms=None,
+        lease_ts_ms=task.lease_ts_ms or board.now + round(settings.lease_s * 1000),
+    )
+    board.change_robot(board.robot(robot_id), phase=phase)
+    board.commands.append(GoTarget(key, robot_id, payload_of(board, task)))
+
+
+def payload_of(board: Board, task: Task) -> dict[str, object]:
+    """The goTarget payload of the task's present step."""
+    state = board.state
+    params = state.params.get(task.stream_id) if task.stream_id is not None else None
+    source, target = state.specs[task.source_id], state.specs[task.target_id]
+    pick = pick_payload(board.settings, getattr(params, "pick_params", None), source)
+    if task.step == "pick":
+        return pick
+    return drop_payload(board.settings, getattr(params, "drop_params", None), target, pick.get("end_height"))
+
+
+def clear_errand(board: Board, robot: Robot) -> bool:
+    """Ends what the robot does for itself; false while it still has to let go of that order."""
+    errand = robot.errand
+    if errand is None:
+        return True
+    if errand.state in ("due", "there") or (errand.state != "canceling" and reports_ids(board, robot.robot_id)):
+        drop_errand(board, robot)
+        return True
+    if errand.state != "canceling":
+        board.commands.append(CancelTarget(f"{errand.key}:cancel", robot.robot_id))
+        board.change_robot(robot, errand=changed(errand, state="canceling"))
+    return False

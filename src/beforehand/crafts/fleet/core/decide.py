@@ -1,0 +1,72 @@
+"""One tick of the fleet: inputs in, events and commands out, through named phases.
+
+`decide` is pure: it works on a board over the state and leaves the state as it was. Whoever drives it makes the events
+durable, folds them in and then carries the commands out; `step` does the deciding and the folding in one.
+"""
+
+from collections.abc import Callable, Sequence
+
+from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.commands import commands
+from beforehand.crafts.fleet.core.dispatch import arbitration, assignment, candidates, may_rest
+from beforehand.crafts.fleet.core.errands import charging, parking
+from beforehand.crafts.fleet.core.faults import errors
+from beforehand.crafts.fleet.core.inputs import FleetInput
+from beforehand.crafts.fleet.core.progress import progress
+from beforehand.crafts.fleet.core.recovery import reconcile
+from beforehand.crafts.fleet.core.state import FleetState, evolve
+from beforehand.crafts.fleet.core.telemetry import telemetry
+from beforehand.crafts.fleet.core.verbs import people
+from beforehand.model.event import Verdict
+from beforehand.model.robot import RobotCommand
+
+Phase = Callable[[Board], Board]
+
+PHASES: tuple[Phase, ...] = (
+    telemetry,
+    progress,
+    people,
+    errors,
+    candidates,
+    arbitration,
+    assignment,
+    commands,
+    parking,
+    charging,
+)
+RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors)
+"""After a restart: the robots are heard and compared with what was in the air; nothing new is ordered."""
+
+
+def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verdict[RobotCommand]:
+    """What one tick comes to. The state is not changed."""
+    return _work_out(state, inputs, now_ms, PHASES)[1]
+
+
+def step(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
+    """Decides and folds: the state given is changed in place by the events, and by what was seen of the robots."""
+    return _fold(state, *_work_out(state, inputs, now_ms, PHASES))
+
+
+def recover(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
+    """The first tick after a restart: the state from the log meets what the robots report now."""
+    return _fold(state, *_work_out(state, inputs, now_ms, RECOVERY))
+
+
+def _work_out(
+    state: FleetState, inputs: Sequence[FleetInput], now_ms: int, phases: Sequence[Phase]
+) -> tuple[Board, Verdict[RobotCommand]]:
+    board = Board(state, inputs, now_ms)
+    for phase in phases:
+        board = phase(board)
+    return board, board.settle()
+
+
+def _fold(state: FleetState, board: Board, verdict: Verdict[RobotCommand]) -> tuple[FleetState, Verdict[RobotCommand]]:
+    state.seen.update(board.seen_now)
+    state.firsts.update(board.firsts)  # Before the events: what they change is forgotten again.
+    for event in verdict.events:
+        evolve(state, event)
+    if may_rest(board):
+        state.no_work = True
+    return state, verdict

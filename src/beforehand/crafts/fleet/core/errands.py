@@ -1,0 +1,158 @@
+"""The last phases: what robots do for themselves when there is no work. Never a task, and given up for one.
+
+Park places and chargers are reserved by the robot that drives there or stands there, one each.
+"""
+
+import math
+
+from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.commands import clear_errand
+from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_there, reserve
+from beforehand.model.fleet import Errand, Robot, changed
+from beforehand.model.robot import GoTarget
+
+FULL = 0.99
+
+
+def parking(board: Board) -> Board:
+    """Robots for which there was no work go to their park place, if there is one."""
+    if board.hold:
+        return board
+    for robot_id in board.free:
+        robot = board.robot(robot_id)
+        rested = robot.errand_rest_ts_ms <= board.now
+        if robot.task_id is None and robot.errand is None and rested and not needs_charge(board, robot):
+            go_park(board, robot)
+    return board
+
+
+def charging(board: Board) -> Board:
+    """Robots low on battery go to a charger before anything else; those that have enough leave it."""
+    robots = board.untasked_robots()
+    _grant_wishes(board, robots)
+    if board.hold.person or not board.state.has_chargers:
+        return board
+    for robot_id in robots:
+        robot = board.robot(robot_id)
+        if robot.task_id is not None or robot.status != "online" or not board.seen(robot_id).heard:
+            continue
+        if robot.errand is not None and robot.errand.kind == "charge":
+            _charged(board, robot)
+        elif needs_charge(board, robot) and _may_drive(board, robot):
+            go_charge(board, robot)
+    return board
+
+
+def needs_charge(board: Board, robot: Robot) -> bool:
+    battery = board.seen(robot.robot_id).report.battery
+    if battery is None or not board.state.has_chargers:
+        return False
+    if battery < board.settings.charge_start_threshold:
+        return True
+    return robot.robot_id in board.short_of_charge and battery < FULL
+
+
+def _may_drive(board: Board, robot: Robot) -> bool:
+    if robot.held or robot.out_of_service or robot.orphan_key is not None or robot.phase == "error":
+        return False
+    if robot.errand_rest_ts_ms > board.now:
+        return False
+    report = board.seen(robot.robot_id).report
+    return report.node_id is not None and (report.task_status not in RUNNING or robot.errand is not None)
+
+
+def _charged(board: Board, robot: Robot) -> None:
+    errand = robot.errand
+    battery = board.seen(robot.robot_id).report.battery
+    assert errand is not None
+    if errand.state == "there" and battery is not None and battery >= (errand.level or FULL):
+        board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
+
+
+def go_charge(board: Board, robot: Robot, ordered: bool = False) -> str | None:
+    """Sends the robot to the nearest charger that is free; else says why not."""
+    report = board.seen(robot.robot_id).report
+    place = _nearest(board, robot, "charger")
+    if place is None:
+        return "No charger is free that it can reach."
+    if not clear_errand(board, robot):
+        return None
+    stop = board.settings.charge_stop_threshold
+    level = stop if report.battery is None or report.battery < stop - 1e-6 else FULL
+    site = board.site(place)
+    _start(board, board.robot(robot.robot_id), Errand("charge", site.node_id, "", place, level=level, ordered=ordered))
+    return None
+
+
+def go_park(board: Board, robot: Robot, ordered: bool = False) -> str | None:
+    """Sends the robot to its park place; else says why not."""
+    found = park_place(board, robot)
+    if found is None:
+        return "There is no park place for it that is free and that it can reach."
+    if not clear_errand(board, robot):
+        return None
+    node_id, site_id = found
+    _start(board, board.robot(robot.robot_id), Errand("park", node_id, "", site_id, ordered=ordered))
+    return None
+
+
+def park_place(board: Board, robot: Robot) -> tuple[str, str | None] | None:
+    """Its own park node, else the scene's, else the nearest free park place. A node that is no worksite is shared."""
+    wanted = board.state.robot_specs[robot.robot_id].park_node_id or board.settings.park_node_id
+    if wanted is not None and _distance(board, robot, wanted) < math.inf:
+        places = [place for place in board.state.places.get("park", ()) if board.site(place).node_id == wanted]
+        if not places:
+            return wanted, None
+        for place in places:
+            if board.site(place).reserved_by in (None, robot.robot_id):
+                return wanted, place
+    nearest = _nearest(board, robot, "park")
+    return None if nearest is None else (board.site(nearest).node_id, nearest)
+
+
+def _nearest(board: Board, robot: Robot, kind: str) -> str | None:
+    best: tuple[float, str] | None = None
+    for site_id in board.state.places.get(kind, ()):
+        site = board.site(site_id)
+        taken = site.occupancy == "reserved" and site.reserved_by != robot.robot_id
+        if not taken:
+            distance = _distance(board, robot, site.node_id)
+            if distance < math.inf and (best is None or (distance, site_id) < best):
+                best = (distance, site_id)
+    return None if best is None else best[1]
+
+
+def _distance(board: Board, robot: Robot, node_id: str) -> float:
+    report = board.seen(robot.robot_id).report
+    if report.node_id is None:
+        return math.inf
+    return board.state.routes.left(report.node_id, report.next_node_id, report.x, report.y, node_id)
+
+
+def _start(board: Board, robot: Robot, errand: Errand) -> None:
+    """Reserves the place and sends the robot; one that already stands there stays."""
+    if errand.worksite_id is not None and board.site(errand.worksite_id).reserved_by is None:
+        reserve(board, errand.worksite_id, robot.robot_id)
+    number = robot.errands + 1
+    key = f"{board.state.scene.name}-{robot.robot_id}:{errand.kind}:{number}"
+    there = is_there(board, robot.robot_id, errand.node_id)
+    resting = "charging" if errand.kind == "charge" else "idle"
+    phase = resting if there or errand.kind == "charge" else "parking"
+    errand = changed(errand, key=key, state="there" if there else "sent", sent_ts_ms=board.now)
+    board.change_robot(robot, errand=errand, errands=number, errand_rest_ts_ms=0, phase=phase, error=None)
+    if not there:
+        board.commands.append(GoTarget(key, robot.robot_id, {"id": errand.node_id}))
+
+
+def _grant_wishes(board: Board, robots: list[str]) -> None:
+    """Errands a person asked for begin as soon as the robot has let go of what it did before."""
+    if board.hold.person:
+        return
+    for robot_id in robots:
+        robot = board.robot(robot_id)
+        if robot.wish is None or robot.task_id is not None or robot.held or robot.status == "offline":
+            continue
+        if board.seen(robot_id).heard and clear_errand(board, robot):
+            wish = robot.wish
+            robot = board.change_robot(board.robot(robot_id), wish=None)
+            (go_charge if wish == "charge" else go_park)(board, robot, ordered=True)

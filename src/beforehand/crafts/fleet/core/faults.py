@@ -1,0 +1,213 @@
+"""The third phase: timeouts, robots gone silent, and what the scene's policy makes of each fault.
+
+`freeze` holds the task, stops dispatch and asks a person, whatever the fault. `recover` waits out what passes by
+itself, tries again what may work the next time, fails what cannot, and asks only where goods are on the fork or
+nobody can know what happened.
+"""
+
+from typing import Any
+
+from beforehand.crafts.fleet.core.board import Board, Fault
+from beforehand.crafts.fleet.core.cancel import give_up
+from beforehand.crafts.fleet.core.progress import errand_failed
+from beforehand.crafts.fleet.core.rules import is_loaded, note_failure, phase_of
+from beforehand.crafts.fleet.core.state import Hold
+from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
+from beforehand.model.fleet import Robot, Task
+from beforehand.model.robot import CancelTarget
+
+
+def errors(board: Board) -> Board:
+    _watch_robots(board)
+    for task in [task for task in board.open_tasks() if not _is_calm(board, task)]:
+        _watch_task(board, task)
+    for fault in board.faults:
+        _meet(board, fault)
+    return board
+
+
+# Watching the clock
+
+
+def _watch_robots(board: Board) -> None:
+    silent_since = board.now - round(board.settings.offline_after_s * 1000)
+    start_by = board.now - round(board.settings.start_timeout_s * 1000)
+    on_errands, heard_now = board.state.on_errands, board.seen_now
+    for robot_id in [name for name in board.state.robots if name not in heard_now or name in on_errands]:
+        robot = board.robot(robot_id)
+        if board.seen(robot_id).at_ms < silent_since:
+            if robot.status != "offline":
+                _went_offline(board, robot)
+        elif robot.errand is not None and robot.errand.state == "sent" and robot.errand.sent_ts_ms < start_by:
+            errand_failed(board, robot, f"{robot_id} did not start for {robot.errand.node_id} when told to.")
+
+
+def _went_offline(board: Board, robot: Robot) -> None:
+    board.change_robot(robot, status="offline")
+    if robot.task_id is None:
+        return
+    says = f"{robot.robot_id} has not been heard of for more than {board.settings.offline_after_s:g} s."
+    board.faults.append(Fault(robot.task_id, "robot.offline", says, "transient"))
+
+
+def _is_calm(board: Board, task: Task) -> bool:
+    """Most tasks are under way and in time, with nothing to watch; this is asked of all of them in every tick."""
+    return (
+        task.status == "active"
+        and task.remaining_ms is None
+        and task.command_state != "canceling"
+        and (task.deadline_ts_ms is None or task.deadline_ts_ms >= board.now)
+        and (task.lease_ts_ms is None or task.lease_ts_ms >= board.now)
+        and board.robot(str(task.robot_id)).status != "blocked"
+    )
+
+
+def _watch_task(board: Board, task: Task) -> None:
+    if task.robot_id is None:
+        return
+    robot = board.robot(task.robot_id)
+    if task.waits_for == "retry" and task.status == "held" and (task.retry_ts_ms or 0) <= board.now:
+        if robot.status != "offline":
+            _try_again(board, task, robot)
+        return
+    if task.command_state == "canceling":
+        _cancel_again(board, task, robot)
+        return
+    if task.status != "active":
+        return
+    if board.recovers and robot.status == "blocked" and task.deadline_ts_ms is not None:
+        stop_timers(board, task)
+    elif task.remaining_ms is not None and _moves(task, robot) and not board.hold.person:
+        start_timers(board, task)
+    elif task.deadline_ts_ms is not None and task.deadline_ts_ms < board.now and not robot.paused:
+        _timed_out(board, task)
+    elif task.lease_ts_ms is not None and task.lease_ts_ms < board.now:
+        _stale(board, task)
+
+
+def _moves(task: Task, robot: Robot) -> bool:
+    return robot.status == "online" and not robot.paused and task.command_state in ("sent", "running")
+
+
+def _timed_out(board: Board, task: Task) -> None:
+    settings = board.settings
+    match task.command_state:
+        case "sent":
+            says = f"{task.robot_id} did not begin the {task.step} within {settings.start_timeout_s:g} s."
+            board.faults.append(Fault(task.task_id, "task.start_timeout", says, "retry"))
+        case "running":
+            says = f"{task.robot_id} did not finish the {task.step} within {settings.step_timeout_s:g} s."
+            board.faults.append(Fault(task.task_id, "task.step_timeout", says, "retry"))
+
+
+def _cancel_again(board: Board, task: Task, robot: Robot) -> None:
+    """A cancel that had no effect was perhaps lost; saying it once more does no harm."""
+    late = task.deadline_ts_ms is None or task.deadline_ts_ms < board.now
+    if late and not robot.paused and robot.status != "offline":
+        board.commands.append(CancelTarget(f"{task.command_key}:cancel:{board.now}", robot.robot_id))
+        board.change_task(task, deadline_ts_ms=board.now + round(board.settings.start_timeout_s * 1000))
+
+
+def _stale(board: Board, task: Task) -> None:
+    says = f"The task has held its places for longer than {board.settings.lease_s:g} s."
+    task = stop_timers(board, task, status="stale", waits_for="person", error_code="task.stale", error=says)
+    _show(board, task, "held", says)
+    ask_about(board, task, says)
+
+
+def _try_again(board: Board, task: Task, robot: Robot) -> None:
+    phase = phase_of(task, False)
+    task = board.change_task(
+        task,
+        status="active",
+        waits_for=None,
+        retry_ts_ms=None,
+        retries=task.retries + 1,
+        phase=phase,
+        remaining_ms=None,
+        deadline_ts_ms=None,
+        error=None,
+        error_code=None,
+    )
+    board.change_robot(robot, phase="held" if robot.held else phase, error=None)
+    give_up(board, start_timers(board, task), "resend")
+
+
+# Meeting faults
+
+
+def _meet(board: Board, fault: Fault) -> None:
+    task = board.task(fault.task_id)
+    if task.ended_ts_ms is not None:
+        return
+    if task.status in ("held", "stale") and task.waits_for == "person":
+        task = board.change_task(task, error_code=fault.code, error=fault.says)
+        ask_about(board, task, fault.says)
+    elif fault.kind == "doubt" or not board.recovers:
+        hold_for_person(board, task, fault)
+    elif fault.kind == "transient":
+        task = stop_timers(board, task, status="held", waits_for="robot", error_code=fault.code, error=fault.says)
+        _show(board, task, "held", fault.says)
+    elif fault.kind == "retry" and task.retries < board.settings.retries:
+        delay = board.settings.retry_delay_s * 2**task.retries
+        task = stop_timers(
+            board,
+            task,
+            status="held",
+            waits_for="retry",
+            retry_ts_ms=board.now + round(delay * 1000),
+            error_code=fault.code,
+            error=fault.says,
+        )
+        _show(board, task, "held", fault.says)
+    else:
+        _final(board, task, fault)
+
+
+def _final(board: Board, task: Task, fault: Fault) -> None:
+    """It cannot work: the task fails, unless there are goods on the fork; then only a person may clear it."""
+    if is_loaded(board, task):
+        hold_for_person(board, task, fault)
+        return
+    note_failure(board, task.source_id)
+    give_up(board, task, "fail", error_code=fault.code, error=fault.says, status="active", waits_for=None)
+
+
+def hold_for_person(board: Board, task: Task, fault: Fault) -> None:
+    changes: dict[str, Any] = {"error_code": fault.code, "error": fault.says}
+    task = stop_timers(board, task, status="held", waits_for="person", retry_ts_ms=None, **changes)
+    _show(board, task, "held" if fault.kind == "transient" else "error", fault.says)
+    if not board.recovers:
+        tasks = board.hold.tasks
+        board.set_hold(Hold(board.hold.person, tasks if task.task_id in tasks else (*tasks, task.task_id)))
+    ask_about(board, task, fault.says)
+
+
+def _show(board: Board, task: Task, phase: str, says: str) -> None:
+    board.change_task(task, phase=phase)
+    if task.robot_id is not None:
+        board.change_robot(board.robot(task.robot_id), phase=phase, error=says)
+
+
+def ask_about(board: Board, task: Task, says: str) -> None:
+    """Puts the held task into the inbox, once."""
+    if board.decision_about("taskId", task.task_id) is not None:
+        return
+    place = task.source_id if task.step == "pick" else task.target_id
+    effects = {
+        "resume": "The task goes on where it stopped.",
+        "redo": f"The {task.step} at {place} is ordered again from its beginning.",
+        "done-by-hand": f"The {task.step} at {place} counts as done by a person, and the task goes on.",
+        "abort": "The task fails and its places are free again.",
+    }
+    if is_loaded(board, task):
+        effects["abort"] = (
+            "With another drop place as the value the pallet goes there; without, the task fails, its places are free "
+            "and the robot keeps the pallet."
+        )
+    else:
+        effects["cancel"] = "The task is cancelled and its places are free again."
+        effects["hand-back"] = "Another robot gets the task."
+    about = {"taskId": task.task_id, "robotId": task.robot_id}
+    evidence = {"error": says, "code": task.error_code, "step": task.step, "place": place}
+    board.open_decision(f"{task.task_id} is held: {says}", about, evidence, effects)

@@ -1,0 +1,292 @@
+"""The second phase: what the reports mean for the step each robot is on.
+
+A step counts as begun once status 2 was seen after its own command went out, and as done at the change from there to
+one of the robot's completion statuses, one step for one change. A 4 or 6 that was there before means nothing. Where
+the robot says which command it speaks of, that decides. After a cancel a 6 is a cancel and nothing else.
+"""
+
+from beforehand.crafts.fleet.core.board import Board, Fault
+from beforehand.crafts.fleet.core.cancel import let_go
+from beforehand.crafts.fleet.core.rules import (
+    IN_FLIGHT,
+    RUNNING,
+    drop_errand,
+    end_task,
+    finish_drop,
+    finish_pick,
+    phase_of,
+    target_node,
+)
+from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
+from beforehand.model.fleet import Robot, Task, changed
+from beforehand.model.robot import Ack, CancelTarget, Telemetry
+
+ERRAND_REST_MS = 30_000
+"""How long a robot that could not park or charge waits before it tries again, where the scene recovers."""
+PASSING = ("offline", "blocked", "paused", "busy", "timeout", "control")
+"""Ends of refusal codes that pass by themselves; any other refusal is final."""
+
+
+def progress(board: Board) -> Board:
+    for ack in board.acks:
+        if not ack.ok and ack.robot_id in board.state.robots:
+            _refused(board, ack)
+    robots_now, robots = board.robots_now, board.state.robots
+    tasks_now, tasks = board.tasks_now, board.state.tasks
+    for report, last in board.reports:
+        robot = robots_now.get(report.robot_id) or robots[report.robot_id]
+        if robot.orphan_key is not None:
+            _follow_orphan(board, robot, report)
+        elif robot.errand is not None and robot.errand.state not in ("due", "there"):
+            _follow_errand(board, robot, report)
+        elif robot.task_id is not None:
+            task = tasks_now.get(robot.task_id) or tasks[robot.task_id]
+            if task.command_state in IN_FLIGHT and not (_no_news(board, task, report, last) or _in_fault(board, task)):
+                _follow_task(board, task, report, last)
+    return board
+
+
+def _no_news(board: Board, task: Task, report: Telemetry, last: Telemetry) -> bool:
+    """Most reports only say that a robot is still on the same edge; there is nothing to follow in those."""
+    return (
+        report.task_status == 2 == last.task_status
+        and report.node_id == last.node_id
+        and report.next_node_id == last.next_node_id
+        and report.task_id == last.task_id
+        and report.boot == last.boot
+        and task.command_state == "running"
+        and (task.step == "pick" or task.committed or _far_from_commit(board, task, report))
+    )
+
+
+def _far_from_commit(board: Board, task: Task, report: Telemetry) -> bool:
+    """Whether the robot cannot come within the commit distance on the edge it is on."""
+    if report.next_node_id is None or task.phase != "moving_to_drop":
+        return False
+    distance = _commit_distance(board, task)
+    if distance == 0.0:
+        return True
+    routes = board.state.routes
+    following = routes.index.get(report.next_node_id)
+    return following is not None and routes.to(target_node(board, task))[following] > distance
+
+
+def _in_fault(board: Board, task: Task) -> bool:
+    return any(fault.task_id == task.task_id for fault in board.faults)
+
+
+def _refused(board: Board, ack: Ack) -> None:
+    robot = board.robot(ack.robot_id)
+    says = ack.says or f"{ack.robot_id} refused the command ({ack.code or 'no reason given'})."
+    if robot.errand is not None and robot.errand.key == ack.key:
+        errand_failed(board, robot, says)
+    elif robot.task_id is not None and board.task(robot.task_id).command_key == ack.key:
+        passing = ack.code.rpartition(".")[2] in PASSING
+        code = ack.code or "robot.refused"
+        board.faults.append(Fault(robot.task_id, code, says, "retry" if passing else "terminal"))
+
+
+def _follow_orphan(board: Board, robot: Robot, report: Telemetry) -> None:
+    """An order that was given up while the robot could not be told is cancelled as soon as it can be."""
+    orphan = robot.orphan_key
+    if report.task_status in RUNNING and report.task_id in (None, orphan):
+        board.commands.append(CancelTarget(f"{orphan}:cancel", robot.robot_id))
+        return
+    robot = board.change_robot(robot, orphan_key=None)
+    if report.task_status == 4 and report.task_id in (None, orphan) and not robot.task_id:
+        says = f"{robot.robot_id} finished an order that had been given up; look at what is on its fork."
+        if report.load_sensor is None:
+            robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
+        robot_in_error(board, robot, says)
+
+
+# Errands
+
+
+def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
+    errand = robot.errand
+    assert errand is not None
+    foreign = report.task_id is not None and report.task_id != errand.key
+    running = report.task_status in RUNNING and not foreign
+    if errand.state == "canceling":
+        if not running:
+            robot = drop_errand(board, robot)
+            if robot.task_id is None:
+                board.change_robot(robot, phase="held" if robot.held else "idle")
+    elif running:
+        if errand.state == "sent":
+            board.change_robot(robot, errand=changed(errand, state="running"))
+    elif report.task_status == 5 and (errand.state == "running" or report.task_id == errand.key):
+        errand_failed(board, robot, report.error or f"{robot.robot_id} could not reach {errand.node_id}.")
+    elif report.node_id == errand.node_id and report.next_node_id is None:
+        phase = "charging" if errand.kind == "charge" else "idle"
+        board.change_robot(robot, errand=changed(errand, state="there"), phase="held" if robot.held else phase)
+    elif errand.state == "running" and not foreign:
+        # It stopped somewhere else: somebody cancelled it at the robot.
+        board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
+
+
+def errand_failed(board: Board, robot: Robot, says: str) -> None:
+    """A robot that cannot park or charge stands in error; under `recover` it may still work."""
+    robot = drop_errand(board, robot)
+    if robot.task_id is None and board.recovers:
+        rest = board.now + ERRAND_REST_MS
+        board.change_robot(robot, error=says, errand_rest_ts_ms=rest, phase="held" if robot.held else "idle")
+    elif robot.task_id is None:
+        robot_in_error(board, robot, says)
+
+
+def robot_in_error(board: Board, robot: Robot, says: str) -> None:
+    """A robot without a task that a person has to look at."""
+    board.change_robot(robot, error=says, phase="error")
+    if board.decision_about("robotId", robot.robot_id) is None:
+        effects = {
+            "release": "The robot is used again.",
+            "out-of-service": "The robot gets no work until it is put back into service.",
+        }
+        title = f"{robot.robot_id} stands in error: {says}"
+        board.open_decision(title, {"robotId": robot.robot_id}, {"error": says}, effects)
+
+
+# Tasks
+
+
+def _follow_task(board: Board, task: Task, report: Telemetry, last: Telemetry) -> None:
+    status = report.task_status
+    mine = report.task_id is not None and report.task_id == task.command_key
+    foreign = report.task_id is not None and not mine
+    if task.command_state == "canceling":
+        if foreign or status not in RUNNING:
+            done = status == 4 and not foreign and (mine or last.task_status in (2, 3) or last.seq < 0)
+            if done:
+                task = step_done(board, task)
+            let_go(board, task)
+    elif task.command_state == "sent":
+        _follow_sent(board, task, report, last, mine, foreign)
+    elif foreign:
+        if status == 2:
+            _doubt(board, task, "robot.other_order", f"{report.robot_id} is carrying out an order of somebody else.")
+    else:
+        _follow_running(board, task, report)
+
+
+def _follow_sent(board: Board, task: Task, report: Telemetry, last: Telemetry, mine: bool, foreign: bool) -> None:
+    status = report.task_status
+    if foreign:
+        return
+    if status in (2, 3):
+        deadline = board.now + round(board.settings.step_timeout_s * 1000)
+        task = board.change_task(task, command_state="running", deadline_ts_ms=deadline, remaining_ms=None)
+        if task.status != "active":
+            task = stop_timers(board, task)
+        _follow_running(board, task, report)
+    elif mine:
+        _follow_running(board, task, report)
+    elif status == 5 and last.task_status != 5:
+        _failed(board, task, report)
+
+
+def _follow_running(board: Board, task: Task, report: Telemetry) -> None:
+    status = report.task_status
+    completes = board.state.robot_specs[report.robot_id].completion_statuses
+    if status == 2:
+        _moving(board, task, report)
+    elif status == 3:
+        if task.command_state != "paused":
+            task = stop_timers(board, task, command_state="paused")
+            if task.status == "active":
+                board.change_robot(board.robot(report.robot_id), phase="held")
+    elif status in completes and not (status == 6 and _elsewhere(board, task, report)):
+        _complete(board, task, report)
+    elif status == 5:
+        _failed(board, task, report)
+    elif status == 6:
+        _doubt(board, task, "robot.canceled", f"The order of {report.robot_id} was cancelled at the robot.")
+    elif status == 0:
+        _doubt(board, task, "robot.order_lost", f"{report.robot_id} no longer knows its order.")
+
+
+def _elsewhere(board: Board, task: Task, report: Telemetry) -> bool:
+    """A 6 away from the place of the step was a cancel at the robot: nothing can have been completed there."""
+    if report.robot_id in board.placeless:
+        return False
+    return report.node_id != target_node(board, task) or report.next_node_id is not None
+
+
+def _moving(board: Board, task: Task, report: Telemetry) -> None:
+    robot = board.robot(report.robot_id)
+    node = target_node(board, task)
+    phase = phase_of(task, report.node_id == node and report.next_node_id is None)
+    if task.command_state == "paused":
+        task = board.change_task(task, command_state="running")
+        if task.status == "active":
+            task = start_timers(board, task)
+            robot = board.change_robot(robot, phase="held" if robot.held else phase)
+    if task.status == "active" and task.phase != phase and not robot.held:
+        task = board.change_task(task, phase=phase)
+        board.change_robot(robot, phase=phase)
+    if task.step == "drop" and not task.committed and _within_commit(board, task, report, node):
+        board.change_task(task, committed=True)
+
+
+def _within_commit(board: Board, task: Task, report: Telemetry, node: str) -> bool:
+    if report.node_id is None:
+        return False
+    distance = _commit_distance(board, task)
+    if distance == 0.0:
+        return report.node_id == node and report.next_node_id is None
+    left = board.state.routes.left(report.node_id, report.next_node_id, report.x, report.y, node)
+    return bool(left <= distance)
+
+
+def _commit_distance(board: Board, task: Task) -> float:
+    params = board.state.params.get(task.stream_id) if task.stream_id else None
+    policy = getattr(params, "drop_policy", None)
+    return policy.commit_distance_m if policy is not None else 0.0
+
+
+def _complete(board: Board, task: Task, report: Telemetry) -> None:
+    """The robot says it is done; its own load sensor, if it has one, may say otherwise."""
+    wanted = "loaded" if task.step == "pick" else "empty"
+    if report.load_sensor is not None and report.load_sensor != wanted:
+        says = f"{report.robot_id} says the {task.step} is done, but its sensor says the fork is {report.load_sensor}."
+        board.faults.append(Fault(task.task_id, f"{task.step}.not_done", says, "terminal"))
+        board.change_task(task, command_state="none", command_key=None)
+        return
+    step_done(board, task)
+
+
+def step_done(board: Board, task: Task, source: str = "task") -> Task:
+    """Applies the finished step and goes on to the next; a held task stays held with its next step still to do."""
+    refusal = finish_pick(board, task, source) if task.step == "pick" else finish_drop(board, task, source)
+    if refusal is not None:
+        board.faults.append(Fault(task.task_id, f"{task.step}.illegal", refusal, "doubt"))
+        return board.change_task(task, command_state="none", command_key=None)
+    if task.step == "drop":
+        return end_task(board, task, "completed")
+    active = task.status == "active"
+    assert task.robot_id is not None
+    robot = board.robot(task.robot_id)
+    if active and not robot.held:
+        board.change_robot(robot, phase="moving_to_drop")
+    return board.change_task(
+        task,
+        step="drop",
+        phase="moving_to_drop" if active else task.phase,
+        command_state="due",
+        command_key=None,
+        deadline_ts_ms=None,
+        remaining_ms=None,
+        retries=0,
+    )
+
+
+def _failed(board: Board, task: Task, report: Telemetry) -> None:
+    says = report.error or f"{report.robot_id} reports that the {task.step} failed."
+    board.change_task(task, command_state="none", command_key=None)
+    board.faults.append(Fault(task.task_id, "robot.step_failed", says, "retry"))
+
+
+def _doubt(board: Board, task: Task, code: str, says: str) -> None:
+    board.change_task(task, command_state="none", command_key=None)
+    board.faults.append(Fault(task.task_id, code, says, "doubt"))

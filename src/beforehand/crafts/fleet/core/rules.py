@@ -1,0 +1,179 @@
+"""The generic rules every stream kind shares: reservations, and what a finished pick or drop changes.
+
+A pallet changes place in one event, worksite and fork together. What is illegal (a pick from an empty place, a drop on
+a filled one, a second pallet on a fork) is refused and changes nothing.
+"""
+
+from typing import Any
+
+from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.state import Hold
+from beforehand.model.fleet import Errand, Phase, Robot, Task, Worksite
+
+IN_FLIGHT = ("sent", "running", "paused", "canceling")
+RUNNING = (1, 2, 3)
+"""The statuses with which a robot says that it has an order."""
+SUSPECT_AFTER = 3
+"""Failures in a row after which a worksite is left alone until a person has looked at it."""
+FIRST_REST_MS = 10_000
+
+
+def reserve(board: Board, site_id: str, holder: str) -> None:
+    site = board.site(site_id)
+    board.change_site(site, occupancy="reserved", reserved_by=holder, occupancy_before=site.occupancy)
+
+
+def release(board: Board, site_id: str | None, holder: str) -> None:
+    """Gives a worksite back as it was; one that the holder does not hold is left alone."""
+    if site_id is None:
+        return
+    site = board.site(site_id)
+    if site.reserved_by == holder:
+        before = site.occupancy_before or "unknown"
+        board.change_site(site, occupancy=before, reserved_by=None, occupancy_before=None)
+
+
+def can_pick(board: Board, site_id: str) -> bool:
+    site = board.site(site_id)
+    return site.occupancy == "filled" and is_usable(board, site)
+
+
+def can_drop(board: Board, site_id: str) -> bool:
+    site = board.site(site_id)
+    return site.occupancy == "empty" and is_usable(board, site)
+
+
+def is_usable(board: Board, site: Worksite) -> bool:
+    return site.failures == 0 or (site.failures < SUSPECT_AFTER and site.rest_until_ts_ms <= board.now)
+
+
+def note_failure(board: Board, site_id: str) -> None:
+    """A place where a step failed rests before it is used again, longer each time."""
+    site = board.site(site_id)
+    rest = board.now + FIRST_REST_MS * 2**site.failures
+    board.change_site(site, failures=site.failures + 1, rest_until_ts_ms=rest)
+
+
+def finish_pick(board: Board, task: Task, source: str = "task") -> str | None:
+    """The pallet leaves its place; None when done, else why it cannot be."""
+    site = board.site(task.source_id)
+    if site.lies != "filled":
+        return f"{task.source_id} is {site.lies}, so nothing can have been picked there."
+    board.change_site(
+        site, occupancy="empty", reserved_by=None, occupancy_before=None, since_ts_ms=board.now, failures=0
+    )
+    _loaded(board, task, "loaded", source)
+    _moved(board, "palletPicked", task, task.source_id, "empty", "loaded")
+    return None
+
+
+def finish_drop(board: Board, task: Task, source: str = "task") -> str | None:
+    """The pallet stands in its new place; None when done, else why it cannot be."""
+    site = board.site(task.target_id)
+    if site.lies == "filled":
+        return f"{task.target_id} is already filled, so nothing can have been dropped there."
+    board.change_site(
+        site, occupancy="filled", reserved_by=None, occupancy_before=None, since_ts_ms=board.now, failures=0
+    )
+    _loaded(board, task, "empty", source)
+    _moved(board, "palletDropped", task, task.target_id, "filled", "empty")
+    return None
+
+
+def _loaded(board: Board, task: Task, load: str, source: str) -> None:
+    assert task.robot_id is not None
+    robot = board.robot(task.robot_id)
+    sensed = board.seen(task.robot_id).report.load_sensor == load
+    said_by = "sensor" if sensed else source
+    sure = "low" if said_by == "manual" else "high"
+    board.change_robot(robot, load_state=load, load_state_source=said_by, load_state_confidence=sure)
+
+
+def _moved(board: Board, kind: str, task: Task, site_id: str, occupancy: str, load: str) -> None:
+    about = {"taskId": task.task_id, "robotId": task.robot_id, "worksiteId": site_id}
+    data: dict[str, Any] = {**about, "occupancy": occupancy, "loadState": load}
+    board.emit(kind, about, data, task.task_id)
+
+
+def end_task(board: Board, task: Task, status: str, code: str | None = None, says: str | None = None) -> Task:
+    """The task is over: its reservations go back, its robot is free, what was asked about it is settled."""
+    release(board, task.source_id, task.task_id)
+    release(board, task.target_id, task.task_id)
+    release(board, task.next_target_id, task.task_id)
+    free_robot(board, task)
+    thaw(board, task.task_id)
+    settle_questions(board, task.task_id)
+    return board.change_task(
+        task,
+        status=status,
+        step="done" if status == "completed" else task.step,
+        phase="idle",
+        command_state="none",
+        command_key=None,
+        deadline_ts_ms=None,
+        remaining_ms=None,
+        lease_ts_ms=None,
+        lease_remaining_ms=None,
+        retry_ts_ms=None,
+        waits_for=None,
+        then=None,
+        next_target_id=None,
+        error_code=code,
+        error=says,
+        ended_ts_ms=board.now,
+    )
+
+
+def free_robot(board: Board, task: Task) -> None:
+    if task.robot_id is None:
+        return
+    robot = board.robot(task.robot_id)
+    if robot.task_id == task.task_id:
+        board.change_robot(robot, task_id=None, phase="held" if robot.held else "idle", error=None)
+
+
+def thaw(board: Board, task_id: str) -> None:
+    """This task no longer keeps the scene frozen."""
+    hold = board.hold
+    if task_id in hold.tasks:
+        board.set_hold(Hold(hold.person, tuple(one for one in hold.tasks if one != task_id)))
+
+
+def settle_questions(board: Board, task_id: str) -> None:
+    decision = board.decision_about("taskId", task_id)
+    if decision is not None:
+        board.close_decision(decision)
+
+
+def phase_of(task: Task, arrived: bool) -> Phase:
+    if task.step == "pick":
+        return "picking" if arrived else "moving_to_pick"
+    return "dropping" if arrived else "moving_to_drop"
+
+
+def target_node(board: Board, task: Task) -> str:
+    return board.site(task.source_id if task.step == "pick" else task.target_id).node_id
+
+
+def is_there(board: Board, robot_id: str, node_id: str) -> bool:
+    report = board.seen(robot_id).report
+    return report.node_id == node_id and report.next_node_id is None
+
+
+def is_loaded(board: Board, task: Task) -> bool:
+    """Whether the task's pallet is on the fork."""
+    return task.step == "drop" and task.robot_id is not None
+
+
+def reports_ids(board: Board, robot_id: str) -> bool:
+    """Whether the robot says which command its status speaks of; then one order may replace another at once."""
+    return board.seen(robot_id).report.task_id is not None
+
+
+def drop_errand(board: Board, robot: Robot) -> Robot:
+    """Ends an errand and gives its place back."""
+    errand: Errand | None = robot.errand
+    if errand is None:
+        return robot
+    release(board, errand.worksite_id, robot.robot_id)
+    return board.change_robot(robot, errand=None)

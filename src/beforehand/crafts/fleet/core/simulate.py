@@ -1,0 +1,147 @@
+"""A shift in virtual time: the same core against simulated robots, as fast as it can be worked out.
+
+The same scene gives the same result and the same log, byte for byte. It always ends: a scene in which pallets could go
+round for ever is stopped after two hours, and any scene after a long time in which nothing happened.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, Protocol
+
+from beforehand.crafts.fleet.core.at_rest import is_settled
+from beforehand.crafts.fleet.core.decide import step
+from beforehand.crafts.fleet.core.inputs import FleetInput
+from beforehand.crafts.fleet.core.invariants import Invariants
+from beforehand.crafts.fleet.core.state import FleetState, initial, shown
+from beforehand.crafts.fleet.core.streams import KINDS
+from beforehand.model.event import Event
+from beforehand.model.fleet import FleetScene
+from beforehand.model.robot import Ack, RobotCommand, Telemetry
+
+ROUND_S = 2 * 3600.0
+LONGEST_S = 365 * 24 * 3600.0
+
+
+class Simulator(Protocol):
+    """Robots that can be commanded and that report, in whatever time they are given."""
+
+    def command(self, cmd: RobotCommand, now_ms: int) -> None: ...
+
+    def advance(self, now_ms: int) -> list[Telemetry | Ack]: ...
+
+
+@dataclass(slots=True)
+class Result:
+    state: FleetState
+    sim_seconds: float
+    ticks: int
+    ended: Literal["idle", "time", "bound"]
+    events: list[Event] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+
+    def wire(self) -> dict[str, Any]:
+        """What `fleet simulate -o json` prints."""
+        state = self.state
+        live = shown(state)
+        return {
+            "tasksCompleted": state.completed,
+            "tasksFailed": state.failed,
+            "simSeconds": self.sim_seconds,
+            "ticks": self.ticks,
+            "robots": live["robots"],
+            "worksites": live["worksites"],
+            "streams": live["streams"],
+            "invariantViolations": self.violations,
+        }
+
+
+def simulate(
+    scene: FleetScene,
+    sim: Simulator,
+    *,
+    for_s: float | None = None,
+    inputs: Sequence[tuple[float, FleetInput]] = (),
+    keep_events: bool = True,
+) -> Result:
+    """Runs for `for_s` virtual seconds, or until nothing is left to do.
+
+    `inputs` are what people do meanwhile: pairs of when, in seconds, and what.
+    """
+    state = initial(scene)
+    check = Invariants(scene)
+    result = Result(state, 0.0, 0, "idle")
+    todo = sorted(inputs, key=lambda pair: pair[0])
+    tick_ms = round(scene.settings.tick_s * 1000)
+    end_ms = round(1000 * (for_s if for_s is not None else _bound_s(scene)))
+    patience_ms = round(1000 * _patience_s(scene))
+    now = quiet_since = number = 0
+    while True:
+        given: list[FleetInput] = list(sim.advance(now))
+        while todo and todo[0][0] * 1000 <= now:
+            given.append(todo.pop(0)[1])
+        state, verdict = step(state, given, now)
+        result.ticks += 1
+        for command in verdict.commands:
+            sim.command(command, now)
+        for event in verdict.events:
+            number += 1
+            check.see(event)
+            if keep_events:
+                result.events.append(event.numbered(number))
+        check.settle()
+        if verdict.events or verdict.commands:
+            quiet_since = now
+        if for_s is None and not todo and not verdict.commands and is_settled(state, now):
+            break
+        if now + tick_ms > end_ms or (for_s is None and now - quiet_since > patience_ms):
+            result.ended = "time" if for_s is not None else "bound"
+            break
+        now += tick_ms
+    result.sim_seconds = (end_ms if result.ended == "time" else now) / 1000
+    result.violations = check.end()
+    return result
+
+
+def _bound_s(scene: FleetScene) -> float:
+    """Where no pallet can come back to where it was, the work ends by itself; else two hours show enough."""
+    return ROUND_S if _goes_round(scene) else LONGEST_S
+
+
+def _patience_s(scene: FleetScene) -> float:
+    settings = scene.settings
+    return 2 * max(settings.max_wait_s, settings.step_timeout_s, settings.quota_window_s, 1.0 / settings.charge_per_s)
+
+
+def _goes_round(scene: FleetScene) -> bool:
+    ahead: dict[str, set[str]] = {}
+    for stream in scene.streams:
+        handler = KINDS[stream.kind]
+        groups = list(handler.groups(handler.params.model_validate(dict(stream.params))).values())
+        for earlier, later in pairwise(groups):
+            for site in earlier:
+                ahead.setdefault(site, set()).update(later)
+    done: set[str] = set()
+    return any(_meets_itself(site, ahead, done) for site in ahead)
+
+
+def _meets_itself(start: str, ahead: dict[str, set[str]], done: set[str]) -> bool:
+    """Whether a walk from here can come to a place a second time."""
+    if start in done:
+        return False
+    stack: list[tuple[str, list[str]]] = [(start, sorted(ahead.get(start, ())))]
+    path = {start}
+    while stack:
+        site, rest = stack[-1]
+        if rest:
+            following = rest.pop()
+            if following in path:
+                return True
+            if following not in done:
+                path.add(following)
+                stack.append((following, sorted(ahead.get(following, ()))))
+        else:
+            stack.pop()
+            path.discard(site)
+            done.add(site)
+    return False

@@ -1,0 +1,79 @@
+"""Finding things in fleets by name, and why they stand still: over states, whether live or read from the log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.fleet.core.state import FleetState
+from beforehand.crafts.fleet.core.why import why, why_everything
+from beforehand.crafts.fleet.history import looked_up
+from beforehand.model.errors import ConflictError, NotFoundError
+from beforehand.model.reason import Reason, name_list, nearest_names
+
+States = Mapping[str, FleetState]
+"""The fleets somebody looks at, by the name of their scene."""
+ASKED = ("robots", "tasks", "streams")
+
+
+def refuse_inactive(states: States, scene: str) -> None:
+    if scene not in states:
+        nearest = nearest_names(scene, states)
+        raise NotFoundError(
+            f"There is no active fleet {scene!r}; active: {name_list(nearest)}.", code="fleet.inactive", nearest=nearest
+        )
+
+
+def scene_of(states: States, kinds: tuple[str, ...], name: str, scene: str | None) -> str:
+    """The scene that has this robot, worksite, stream or task; a name in several of them is a conflict."""
+    if scene is not None:
+        refuse_inactive(states, scene)
+    asked = {where: state for where, state in states.items() if scene is None or where == scene}
+    owners = [where for where, state in asked.items() if any(name in getattr(state, kind) for kind in kinds)]
+    if len(owners) > 1:
+        raise ConflictError(
+            f"{name} is in several scenes: {name_list(owners)}. Say which one is meant (?scene= or --scene).",
+            code="fleet.ambiguous",
+            nearest=owners,
+            extra={"scenes": owners},
+        )
+    if owners:
+        return owners[0]
+    known = [item for state in asked.values() for kind in kinds for item in _names(state, kind)]
+    nearest = nearest_names(name, known)
+    what = " or ".join(kind[:-1] for kind in kinds)
+    raise NotFoundError(
+        f"There is no {what} {name!r}; {'known' if len(known) <= 10 else 'nearest'}: {name_list(nearest)}.",
+        code=f"{kinds[0][:-1] if len(kinds) == 1 else 'fleet'}.unknown",
+        nearest=nearest,
+    )
+
+
+def _names(state: FleetState, kind: str) -> list[str]:
+    """The names worth offering: of tasks only the open ones, unless there is none."""
+    return list(state.open_tasks or state.tasks) if kind == "tasks" else list(getattr(state, kind))
+
+
+def why_one(states: States, name: str, scene: str | None, now_ms: int, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
+    """Why a robot, task or stream does what it does."""
+    return why(states[scene_of(states, kinds, name, scene)], name, now_ms)
+
+
+def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
+    """Everything that stands still and why: robots without work, tasks that wait, streams with nothing to move."""
+    if scene is not None:
+        refuse_inactive(states, scene)
+    asked = [state for where, state in states.items() if scene in (None, where)]
+    reasons = [reason for state in asked for told in why_everything(state, now_ms).values() for reason in told]
+    return list({(reason.code, reason.about): reason for reason in reasons}.values())
+
+
+async def states_in_log(runtime: Runtime) -> tuple[dict[str, FleetState], int]:
+    """The active fleets as the log left them, and the time of its last word about any of them."""
+    states: dict[str, FleetState] = {}
+    latest = 0
+    for row in await runtime.store.rows("scene", open=True):
+        found: Any = await looked_up(runtime.store, row["name"]) if row["kind"] == "fleet" else None
+        if found is not None:
+            states[row["name"]] = found[0]
+            latest = max(latest, found[1])
+    return states, latest

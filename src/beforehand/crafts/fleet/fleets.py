@@ -1,0 +1,385 @@
+"""The fleet craft in the house: scenes made live, their state rebuilt from the log, people's verbs, transport."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import structlog
+
+from beforehand.adapters.sim.faults import read_faults
+from beforehand.adapters.sim.link import SimLink
+from beforehand.app.craft import PlanRequest
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.fleet.core.inputs import (
+    AnswerDecision,
+    FleetInput,
+    FleetVerb,
+    PatchStream,
+    PatchWorksite,
+    RobotVerb,
+    TaskVerb,
+)
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
+from beforehand.crafts.fleet.core.warnings import warnings
+from beforehand.crafts.fleet.driver import FleetDriver, Ready
+from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
+from beforehand.crafts.fleet.history import rebuilt
+from beforehand.crafts.fleet.links import simulated
+from beforehand.crafts.fleet.plans import make_transport_plan, no_fleet, unknown_names
+from beforehand.model.decision import Decision
+from beforehand.model.errors import BadInputError, ConflictError, UnavailableError
+from beforehand.model.event import Verdict, iso
+from beforehand.model.fleet import FleetScene, wire_of
+from beforehand.model.plan import Plan
+from beforehand.model.reason import Problem, Reason
+from beforehand.ports.store import EventFilter
+
+log = structlog.get_logger("beforehand.fleet")
+CHUNK = 5_000
+
+
+@dataclass(slots=True)
+class LiveFleet:
+    scene: FleetScene
+    driver: FleetDriver
+    link: SimLink
+    work: asyncio.Task[None]
+
+
+@dataclass(slots=True)
+class FleetCraft:
+    runtime: Runtime
+    kind: str = "fleet"
+    live: dict[str, LiveFleet] = field(default_factory=dict)
+    only_requests: bool = False
+    """Streams start nothing here: for a process that carries out one plan and is not the fleet's server."""
+
+    def check_scene(self, document: Any) -> dict[str, Any]:
+        return read_fleet(document).wire()
+
+    def warnings(self, document: Any) -> list[Problem]:
+        return warnings(read_fleet(document))
+
+    # -- live and not --------------------------------------------------------------------------------------------
+
+    async def activate(self, name: str, document: Mapping[str, Any]) -> None:
+        """Make a scene live. One that changed keeps what it knows of worksites and robots that stay."""
+        scene = read_fleet(document)
+        running = self.live.get(name)
+        if running is not None and running.scene == scene and not running.work.done():
+            return
+        if running is not None:
+            if running.driver.state.open_tasks and not running.work.done():
+                count = len(running.driver.state.open_tasks)
+                raise ConflictError(
+                    f"{count} tasks are under way in {name}; the changed scene waits until they have ended.",
+                    code="fleet.busy",
+                    hint="Disable its streams, let the tasks end, then activate it again.",
+                )
+            await self.deactivate(name)
+        state = await rebuilt(self.runtime, scene)
+        if state.scene != scene:
+            log.warning("the changed scene waits until the tasks under way have ended", scene=name)
+            scene = state.scene
+        link = simulated(self.runtime, scene)
+        if self.only_requests:
+            state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
+        driver = FleetDriver(state, link, self.runtime.store, self.runtime.clock, self._frame_of(name))
+        driver.keeps_snapshots = not self.only_requests
+        work = asyncio.create_task(self._drive(name, driver), name=f"fleet {name}")
+        self.live[name] = LiveFleet(scene, driver, link, work)
+
+    def _frame_of(self, name: str) -> Any:
+        return lambda frame: self.runtime.telemetry.publish(frame, name)
+
+    async def _drive(self, name: str, driver: FleetDriver) -> None:
+        try:
+            await driver.drive()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # a bug stops this fleet only, and a person hears of it
+            log.exception("a fleet stopped on a bug", scene=name)
+            await self._report_bug(name, error)
+
+    async def _report_bug(self, name: str, error: Exception) -> None:
+        seq = await self.runtime.store.last_seq()
+        decision = Decision(
+            id=f"{name}-bug-{seq}",
+            kind="bug",
+            title=f"The fleet {name} stopped on an error of Beforehand itself",
+            about={"scene": name},
+            evidence={"error": f"{type(error).__name__}: {error}", "afterSeq": seq},
+            verbs=("take-up", "leave"),
+            effects={"take-up": "The fleet is taken up again from the log.", "leave": "It stays as it is."},
+            if_unanswered="The fleet stands still.",
+            asked_by="beforehand",
+            opened_at=iso(self.runtime.now()),
+        )
+        try:
+            await self.runtime.log(
+                "decisionOpened", decision.wire(), owner=f"bug:{name}", scene=name, sceneId=name, decisionId=decision.id
+            )
+        except Exception:
+            log.exception("the error could not be written to the log", scene=name)
+
+    async def deactivate(self, name: str) -> None:
+        fleet = self.live.pop(name, None)
+        if fleet is not None:
+            fleet.work.cancel()
+            await asyncio.gather(fleet.work, return_exceptions=True)
+
+    async def close(self) -> None:
+        for name in list(self.live):
+            await self.deactivate(name)
+
+    # -- asking and telling --------------------------------------------------------------------------------------
+
+    @property
+    def states(self) -> dict[str, FleetState]:
+        return {name: fleet.driver.state for name, fleet in self.live.items()}
+
+    def fleet(self, name: str) -> LiveFleet:
+        refuse_inactive(self.states, name)
+        return self.live[name]
+
+    def find(self, kind: str, name: str, scene: str | None) -> LiveFleet:
+        """The active fleet that has this robot, worksite, stream or task; ambiguous without a scene is a conflict."""
+        return self.live[scene_of(self.states, (kind,), name, scene)]
+
+    async def say(self, scene: Any, given: FleetInput) -> Verdict[Any]:
+        return await self.fleet(scene).driver.say(given)
+
+    def state_of(self, scene: Any) -> FleetState:
+        return self.fleet(scene).driver.state
+
+    async def until(self, scene: Any, ready: Ready) -> None:
+        await self.fleet(scene).driver.until(ready)
+
+    async def task_of_request(self, scene: Any, key: str) -> str | None:
+        """The task a request was answered with, found in the log by the request's key."""
+        only = EventFilter(kinds=frozenset({"taskCreated"}), owner=f"fleet:{scene}")
+        after = 0
+        while events := await self.runtime.store.events(after=after, limit=CHUNK, only=only):
+            for event in events:
+                if event.correlation_id == key:
+                    return str(event.data["taskId"])
+            after = events[-1].seq
+        return None
+
+    async def tell(self, fleet: LiveFleet, given: FleetInput) -> None:
+        """Hand a person's word in; refused, it is a conflict with its reasons."""
+        verdict = await fleet.driver.say(given)
+        if reasons := list(verdict.reasons):
+            raise ConflictError(
+                reasons[0].says,
+                code=reasons[0].code,
+                hint=reasons[0].try_next,
+                extra={"reasons": [reason.wire() for reason in reasons]},
+            )
+
+    async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
+        if occupancy not in ("empty", "filled", "unknown"):
+            raise BadInputError(
+                f"`occupancy` is empty, filled or unknown, not {occupancy!r}.", code="worksite.occupancy"
+            )
+        fleet = self.find("worksites", name, scene)
+        await self.tell(fleet, PatchWorksite(name, occupancy))
+        fleet.link.set_occupancy(name, occupancy)
+        return self.worksite(fleet, name)
+
+    async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
+        if not isinstance(enabled, bool):
+            raise BadInputError("`enabled` is true or false.", code="stream.enabled")
+        fleet = self.find("streams", name, scene)
+        await self.tell(fleet, PatchStream(name, enabled))
+        return self.stream(fleet, name)
+
+    async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
+        fleet = self.find("robots", name, scene)
+        await self.tell(fleet, RobotVerb(name, verb, value))
+        if verb == "set-load":
+            fleet.link.set_load(name, value == "loaded")
+        return self.robot(fleet, name)
+
+    async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
+        fleet = self.find("tasks", name, scene)
+        await self.tell(fleet, TaskVerb(name, verb, value))
+        return {**wire_of(fleet.driver.state.tasks[name]), "scene": fleet.scene.name}
+
+    async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
+        fleet = self.fleet(name)
+        await self.tell(fleet, FleetVerb(verb))
+        hold = fleet.driver.state.hold
+        return {"scene": name, "held": bool(hold), "person": hold.person, "tasks": list(hold.tasks)}
+
+    async def answer(self, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> bool:
+        for fleet in self.live.values():
+            if decision.id in fleet.driver.state.decisions:
+                await self.tell(fleet, AnswerDecision(decision.id, verb, value, note, by))
+                return True
+        return False
+
+    def why(self, name: str | None, scene: str | None = None, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
+        """Why a robot, task or stream does what it does; without a name, everything that stands still."""
+        if name is None:
+            return why_all(self.states, scene, self.runtime.now())
+        return why_one(self.states, name, scene, self.runtime.now(), kinds)
+
+    # -- plans ---------------------------------------------------------------------------------------------------
+
+    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        """Transport on request: words or an intent become steps of an ordinary plan."""
+        return make_transport_plan(await self.scene(request.scene), request)
+
+    async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
+        return await self.plan(request, correlation_id)
+
+    async def scene(self, name: str) -> FleetScene:
+        """A fleet's scene, live or only kept."""
+        if name in self.live:
+            return self.live[name].scene
+        row = await self.runtime.store.row("scene", name)
+        if row is None:
+            raise BadInputError(f"There is no scene {name!r}.", code="scene.unknown")
+        return read_fleet(row["document"])
+
+    async def take_in(self, document: Any, name: str, *, only_look: bool = False) -> Any:
+        return document
+
+    async def prepare(self, plan: Plan) -> Plan:
+        steps = tuple(
+            step.model_copy(update={"args": {"scene": plan.scene, **step.args}})
+            if step.tool.startswith("fleet.")
+            else step
+            for step in plan.steps
+        )
+        return plan.model_copy(update={"steps": steps})
+
+    async def problems(self, plan: Plan) -> list[Problem]:
+        """Names the scene does not have."""
+        found: list[Problem] = []
+        steps = [step for step in plan.steps if step.tool.startswith("fleet.")]
+        for name in dict.fromkeys(step.args.get("scene", plan.scene) for step in steps):
+            row = await self.runtime.store.row("scene", name) if isinstance(name, str) else None
+            if row is None or row["kind"] != self.kind:
+                fleets = [one["name"] for one in await self.runtime.store.rows("scene") if one["kind"] == self.kind]
+                found.append(no_fleet(name, fleets))
+            else:
+                found += unknown_names(await self.scene(str(name)), plan)
+        return found
+
+    async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
+        return None
+
+    async def make_ready(self, plan: Plan) -> None:
+        """A whole fleet does not start to work because of one transport; a person makes it live."""
+        if any(step.tool.startswith("fleet.") for step in plan.steps) and plan.scene not in self.live:
+            raise ConflictError(
+                f"The fleet {plan.scene} is not active, so nothing can be moved there.",
+                code="fleet.inactive",
+                hint=f"Make it live first: `beforehand up --scene {plan.scene}`, or activate the scene.",
+            )
+
+    async def drift(self, plan: Plan) -> dict[str, Any] | None:
+        return None
+
+    async def preview(self, plan: Plan) -> dict[str, Any]:
+        from beforehand.app.plans import preview_by_tools
+
+        shown = await preview_by_tools(self.runtime, plan)
+        shown["problems"] += [problem.wire() for problem in await self.problems(plan)]
+        return shown
+
+    # -- what is live --------------------------------------------------------------------------------------------
+
+    def robot(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        state = fleet.driver.state
+        report = state.seen[name].report
+        shown = robot_wire(state.robots[name], state.seen[name])
+        return {**shown, "scene": fleet.scene.name, "x": round(report.x, 3), "y": round(report.y, 3)}
+
+    def worksite(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        return {**wire_of(fleet.driver.state.worksites[name]), "scene": fleet.scene.name}
+
+    def stream(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        return {**wire_of(fleet.driver.state.streams[name]), "scene": fleet.scene.name}
+
+    def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
+        """One robot, worksite or stream as it is now."""
+        fleet = self.find(kind, name, scene)
+        return self._shown(kind, fleet, name)
+
+    def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
+        """All of a kind, in every active fleet or in one."""
+        fleets = list(self.live.values()) if scene is None else [self.fleet(scene)]
+        return [self._shown(kind, fleet, name) for fleet in fleets for name in getattr(fleet.driver.state, kind)]
+
+    def _shown(self, kind: str, fleet: LiveFleet, name: str) -> dict[str, Any]:
+        match kind:
+            case "robots":
+                return self.robot(fleet, name)
+            case "worksites":
+                return self.worksite(fleet, name)
+        return self.stream(fleet, name)
+
+    async def tasks(self, scene: str | None, *, open: bool | None, limit: int) -> list[dict[str, Any]]:
+        """Tasks from the log, newest first: also those that ended long ago."""
+        if scene is not None:
+            self.fleet(scene)
+        rows = await self.runtime.store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
+        return [{**row, "scene": _scene_of_task(row["taskId"])} for row in rows]
+
+    async def task(self, name: str, scene: str | None) -> dict[str, Any]:
+        """One task, ended or not."""
+        if scene is not None:
+            self.fleet(scene)
+        where = scene or _scene_of_task(name)
+        row = await self.runtime.store.row("task", f"{where}/{name}")
+        if row is None:
+            scene_of(self.states, ("tasks",), name, scene)
+        return {**(row or {}), "scene": where}
+
+    def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
+        """Let something go wrong with a simulated robot."""
+        fleet = self.find("robots", name, scene)
+        fault = read_faults([{"atS": 0.0, **document, "robotId": name}], list(fleet.driver.state.robots))[0]
+        fleet.link.inject(fault)
+        return {**fault.wire(), "scene": fleet.scene.name}
+
+    async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
+        fleet = self.live.get(name)
+        if fleet is None:
+            return {}
+        state = fleet.driver.state
+        return {
+            "robots": [self.robot(fleet, robot_id) for robot_id in state.robots],
+            "worksites": [self.worksite(fleet, site_id) for site_id in state.worksites],
+            "streams": [self.stream(fleet, stream_id) for stream_id in state.streams],
+            "tasks": [{**wire_of(task), "scene": name} for task in state.tasks.values() if task.status not in ENDED],
+            "fleets": [
+                {
+                    "scene": name,
+                    "held": bool(state.hold),
+                    "person": state.hold.person,
+                    "heldTasks": list(state.hold.tasks),
+                    "tasksCompleted": state.completed,
+                    "tasksFailed": state.failed,
+                    "tasksCanceled": state.canceled,
+                }
+            ],
+        }
+
+
+def fleets_of(runtime: Runtime) -> FleetCraft:
+    """The house's fleets; refused where the house was opened without crafts."""
+    craft = runtime.crafts.get("fleet")
+    if not isinstance(craft, FleetCraft):
+        raise UnavailableError("No fleet is kept here.", code="fleet.none")
+    return craft
+
+
+def _scene_of_task(task_id: str) -> str:
+    """A task's id is its scene's name and its number there."""
+    return task_id.rpartition("-t")[0]

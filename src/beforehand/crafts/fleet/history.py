@@ -1,0 +1,94 @@
+"""A fleet's state from the log: its last activation, or a later snapshot, and every event since.
+
+Reading never writes, so that a fleet can also be looked at beside whoever leads the home, or when nobody does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.state import FleetState, Seen, evolve, initial, restore, snapshot
+from beforehand.model.event import Event
+from beforehand.model.fleet import FleetScene
+from beforehand.ports.store import EventFilter, Store
+
+ACTIVATED = "fleetActivated"
+CHUNK = 5_000
+
+
+async def rebuilt(runtime: Runtime, scene: FleetScene) -> FleetState:
+    """The state of a fleet that is made live; a scene that is new or changed begins here, and the log says so.
+
+    While tasks of the scene as it was are open, that one goes on: the state's own scene says which it is.
+    """
+    began = await _last_activation(runtime.store, scene.name)
+    document = scene.wire()
+    state = initial(scene)
+    if began is not None:
+        old, _ = await _replayed(runtime.store, read_fleet(began.data["scene"]), began)
+        if began.data["scene"] == document or old.open_tasks:
+            return old
+        _carry_over(old, state)
+    await runtime.log(
+        ACTIVATED,
+        {"scene": document, "state": snapshot(state)},
+        owner=state.owner,
+        scene=scene.name,
+        sceneId=scene.name,
+    )
+    return state
+
+
+async def looked_up(store: Store, name: str) -> tuple[FleetState, int] | None:
+    """The state a fleet was left in and when, for looking only; None where it was never live.
+
+    What the robots said last is taken for what they would say now.
+    """
+    began = await _last_activation(store, name)
+    if began is None:
+        return None
+    state, ts = await _replayed(store, read_fleet(began.data["scene"]), began)
+    state.seen = {robot_id: Seen(seen.report, ts) for robot_id, seen in state.seen.items()}
+    return state, ts
+
+
+async def _last_activation(store: Store, name: str) -> Event | None:
+    only = EventFilter(kinds=frozenset({ACTIVATED}), owner=f"fleet:{name}")
+    last: Event | None = None
+    while found := await store.events(after=last.seq if last else 0, limit=CHUNK, only=only):
+        last = found[-1]
+    return last
+
+
+async def _replayed(store: Store, scene: FleetScene, began: Event) -> tuple[FleetState, int]:
+    owner = f"fleet:{scene.name}"
+    state, after, ts = restore(scene, began.data["state"]), began.seq, began.ts
+    saved = await store.snapshot(owner)
+    if saved is not None and saved[0] > after:
+        state, after = restore(scene, saved[1]), saved[0]
+    while events := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
+        for event in events:
+            evolve(state, event)
+        after, ts = events[-1].seq, events[-1].ts
+    return state, ts
+
+
+def _carry_over(old: FleetState, state: FleetState) -> None:
+    """What lies where it lay stays; counting goes on, so that no id is given twice."""
+    for name, site in old.worksites.items():
+        if name in state.worksites and site.worksite_type == state.worksites[name].worksite_type:
+            state.worksites[name] = replace(state.worksites[name], occupancy=site.lies, since_ts_ms=site.since_ts_ms)
+    for name, robot in old.robots.items():
+        if name in state.robots:
+            load: Mapping[str, Any] = {
+                "load_state": robot.load_state,
+                "load_state_source": robot.load_state_source,
+                "load_state_confidence": robot.load_state_confidence,
+                "out_of_service": robot.out_of_service,
+                "errands": robot.errands,
+                "boot": robot.boot,
+            }
+            state.robots[name] = replace(state.robots[name], **load)
+    state.tasks_made, state.decisions_made = old.tasks_made, old.decisions_made

@@ -1,0 +1,1 @@
+"""The calls on robots, worksites, streams, tasks and whole fleets."""

@@ -1,0 +1,35 @@
+"""Worksites of the active fleets: what lies there, and a person's correction of it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+
+from beforehand.crafts.fleet.fleets import fleets_of
+from beforehand.crafts.fleet.http.shapes import Occupancy, SceneQuery, WorksiteShape
+from beforehand.server.callers import RuntimeDep
+from beforehand.server.requests import body
+from beforehand.server.responses import Json
+from beforehand.server.shapes import gives, takes
+
+router = APIRouter(prefix="/worksites", tags=["fleet"])
+
+
+@router.get("", operation_id="listWorksites", responses=gives(list[WorksiteShape]))
+async def list_worksites(runtime: RuntimeDep, scene: SceneQuery = None) -> Json:
+    """The worksites of all active fleets, or of one."""
+    return Json(fleets_of(runtime).listed("worksites", scene))
+
+
+@router.get("/{worksite_id}", operation_id="getWorksite", responses=gives(WorksiteShape))
+async def get_worksite(runtime: RuntimeDep, worksite_id: str, scene: SceneQuery = None) -> Json:
+    return Json(fleets_of(runtime).one("worksites", worksite_id, scene))
+
+
+@router.patch(
+    "/{worksite_id}", operation_id="setOccupancy", openapi_extra=takes(Occupancy), responses=gives(WorksiteShape)
+)
+async def set_occupancy(
+    runtime: RuntimeDep, worksite_id: str, asked: Annotated[Occupancy, body(Occupancy)], scene: SceneQuery = None
+) -> Json:
+    """Say what lies there; under a reservation it corrects what the reservation covers."""
+    return Json(await fleets_of(runtime).patch_worksite(worksite_id, asked.occupancy, scene))

@@ -1,0 +1,63 @@
+"""From words or an intent to a plan of a fleet: transport on request, robots sent to park or charge."""
+
+from beforehand.app.craft import PlanRequest
+from beforehand.crafts.fleet.core.requests import read_request, request_steps
+from beforehand.model.errors import NotUnderstoodError
+from beforehand.model.fleet import FleetScene
+from beforehand.model.plan import Origin, Plan, Step
+from beforehand.model.reason import Problem, name_list, nearest_names
+
+
+def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
+    """The plan; BadInputError for names the scene does not have, NotUnderstoodError rather than a guess."""
+    read = read_request(scene, request.text if request.text is not None else request.intent)
+    if read.refused:
+        raise NotUnderstoodError(
+            read.says,
+            hint=read.try_next,
+            extra={"understood": list(read.understood), "notUnderstood": list(read.words)},
+        )
+    steps = request_steps(scene, read)
+    return Plan(
+        name=(request.text or "; ".join(read.understood))[:200],
+        scene=scene.name,
+        steps=tuple(Step.model_validate({**step, "order": at}) for at, step in enumerate(steps, start=1)),
+        origin=Origin(
+            planner="fleet", text=request.text, intent=None if request.intent is None else dict(request.intent)
+        ),
+    )
+
+
+def no_fleet(name: object, fleets: list[str]) -> Problem:
+    """Steps of a fleet that name no scene, or one that is none."""
+    nearest = nearest_names(str(name), fleets)
+    given = "The fleet's steps do not say their scene" if name is None else f"There is no fleet {name!r}"
+    says = f"{given}; known: {name_list(nearest)}."
+    return Problem(code="fleet.unknown_scene", about=str(name), says=says, nearest=nearest, fixable_by="user")
+
+
+def unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
+    """Names in the steps of this fleet that the scene does not have."""
+    known = {
+        "from": [site.worksite_id for site in scene.worksites],
+        "to": [site.worksite_id for site in scene.worksites],
+        "robotId": [robot.robot_id for robot in scene.robots],
+    }
+    problems = []
+    for place, step in enumerate(plan.steps):
+        ours = step.tool.startswith("fleet.") and step.args.get("scene", plan.scene) == scene.name
+        for name, names in known.items() if ours else ():
+            value = step.args.get(name)
+            if isinstance(value, str) and not value.startswith("$") and value not in names:
+                nearest = nearest_names(value, names)
+                problems.append(
+                    Problem(
+                        code="fleet.unknown_name",
+                        about=step.id,
+                        path=f"steps[{place}].args.{name}",
+                        says=f"{step.id}: {scene.name} has no {value!r}; nearest: {name_list(nearest)}.",
+                        nearest=nearest,
+                        fixable_by="user",
+                    )
+                )
+    return problems

@@ -1,0 +1,161 @@
+"""The fleet's tools in an ordinary plan: `fleet.transport`, `fleet.park`, `fleet.charge`.
+
+A transport is physical: it is asked for once, under the step's key, and after a crash the log is asked what became of
+it. Sending a robot to park or charge is idempotent: asking twice changes nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from beforehand.crafts.fleet.core.inputs import FleetInput, RequestTransport, RobotVerb
+from beforehand.crafts.fleet.core.state import ENDED, FleetState
+from beforehand.model.errors import Fault
+from beforehand.model.event import Verdict
+from beforehand.model.fleet import wire_of
+from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
+
+_NAME = {"type": "string", "minLength": 1}
+_SCENE = {**_NAME, "description": "The fleet's scene."}
+
+
+class FleetRoom(Protocol):
+    """What the tools need of the fleets that are live."""
+
+    async def say(self, scene: Any, given: FleetInput) -> Verdict[Any]: ...
+
+    def state_of(self, scene: Any) -> FleetState: ...
+
+    async def until(self, scene: Any, ready: Any) -> None: ...
+
+    async def task_of_request(self, scene: Any, key: str) -> str | None: ...
+
+
+@dataclass(slots=True)
+class FleetDesk:
+    """Where the tools find the fleets; empty until a house is open."""
+
+    room: FleetRoom | None = None
+
+    def fleets(self) -> FleetRoom:
+        if self.room is None:
+            raise Fault("No fleet is live here.", code="fleet.inactive", untouched=True)
+        return self.room
+
+
+class Transport(Tool):
+    spec = ToolSpec(
+        name="fleet.transport",
+        description="Has a forklift bring the pallet from one worksite to another.",
+        input_schema={
+            "type": "object",
+            "properties": {
+                "scene": _SCENE,
+                "from": {**_NAME, "description": "The worksite that holds the pallet."},
+                "to": {**_NAME, "description": "The worksite it goes to."},
+                "priority": {"type": "number", "description": "Higher goes first; 0 when absent."},
+            },
+            "required": ["from", "to"],
+            "additionalProperties": False,
+        },
+        effect="physical",
+        can_probe=True,
+        output="The task as it ended.",
+        estimate_s=120.0,
+    )
+
+    def __init__(self, backend: FleetDesk) -> None:
+        self._desk = backend
+
+    async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
+        fleets, scene = self._desk.fleets(), args.get("scene")
+        priority = float(args.get("priority") or 0)
+        verdict = await fleets.say(scene, RequestTransport(args["from"], args["to"], priority, context.key))
+        if verdict.reasons:
+            raise Fault(
+                " ".join(reason.says for reason in verdict.reasons), code=verdict.reasons[0].code, untouched=True
+            )
+        created = next(event for event in verdict.events if event.kind == "taskCreated")
+        return await self._followed(fleets, scene, str(created.data["taskId"]), context)
+
+    async def _followed(self, fleets: FleetRoom, scene: Any, task_id: str, context: ToolContext) -> Any:
+        context.log(f"It is task {task_id}.")
+        await fleets.until(scene, lambda state: _has_ended(state, task_id))
+        task = fleets.state_of(scene).tasks.get(task_id)
+        if task is None or task.status != "completed":
+            how = "ended unseen" if task is None else f"was {task.status}" if task.status == "canceled" else "failed"
+            why = f" {task.error}" if task is not None and task.error else ""
+            raise Fault(f"The transport {task_id} {how}.{why}", code="fleet.task_ended")
+        return wire_of(task)
+
+    async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
+        fleets, scene = self._desk.fleets(), args.get("scene")
+        task_id = await fleets.task_of_request(scene, context.key)
+        if task_id is None:
+            return ProbeAnswer("not_begun", says="The fleet never got the request.")
+        task = fleets.state_of(scene).tasks.get(task_id)
+        if task is None or task.status in ("failed", "canceled"):
+            return ProbeAnswer("unknown", says=f"The transport {task_id} did not come to its end.")
+        if task.status == "completed":
+            return ProbeAnswer("happened", wire_of(task), f"{task_id} was completed.")
+        return ProbeAnswer("running", says=f"{task_id} is under way.")
+
+    async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
+        return Preview(f"A forklift brings the pallet from {args['from']} to {args['to']}.", self.spec.estimate_s)
+
+
+def _has_ended(state: FleetState, task_id: str) -> bool:
+    task = state.tasks.get(task_id)
+    return task is None or task.status in ENDED
+
+
+class SendRobot(Tool):
+    """Sends a robot to park or to charge, and is done when it stands there."""
+
+    def __init__(self, backend: FleetDesk, errand: str, says: str) -> None:
+        self._desk = backend
+        self._errand = errand
+        self.spec = ToolSpec(
+            name=f"fleet.{errand}",
+            description=says,
+            input_schema={
+                "type": "object",
+                "properties": {"scene": _SCENE, "robotId": {**_NAME, "description": "The robot."}},
+                "required": ["robotId"],
+                "additionalProperties": False,
+            },
+            effect="idempotent",
+            output="The robot, where it then stands.",
+            estimate_s=60.0,
+        )
+
+    async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
+        fleets, scene, robot_id = self._desk.fleets(), args.get("scene"), args["robotId"]
+        verdict = await fleets.say(scene, RobotVerb(robot_id, self._errand))
+        if verdict.reasons:
+            raise Fault(
+                " ".join(reason.says for reason in verdict.reasons), code=verdict.reasons[0].code, untouched=True
+            )
+        await fleets.until(scene, lambda state: self._stands(state, robot_id) or self._gave_up(state, robot_id))
+        if not self._stands(fleets.state_of(scene), robot_id):
+            raise Fault(f"{robot_id} was given something else to do on the way.", code="fleet.errand_lost")
+        return wire_of(fleets.state_of(scene).robots[robot_id])
+
+    def _stands(self, state: FleetState, robot_id: str) -> bool:
+        errand = state.robots[robot_id].errand
+        return errand is not None and errand.kind == self._errand and errand.state == "there"
+
+    def _gave_up(self, state: FleetState, robot_id: str) -> bool:
+        robot = state.robots[robot_id]
+        return robot.wish != self._errand and (robot.errand is None or robot.errand.kind != self._errand)
+
+    async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
+        return Preview(f"{args['robotId']} goes to {self._errand}.", self.spec.estimate_s)
+
+
+def fleet_tools(backend: FleetDesk) -> list[Tool]:
+    return [
+        Transport(backend),
+        SendRobot(backend, "park", "Sends a robot to its park place."),
+        SendRobot(backend, "charge", "Sends a robot to a charger."),
+    ]

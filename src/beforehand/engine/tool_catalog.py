@@ -1,0 +1,108 @@
+"""What the engine knows of the tools: their declarations, and whether arguments fit them.
+
+Arguments are checked against the tool's JSON schema. While a plan is only validated, whatever holds a reference may
+still become anything, so complaints about those places wait until the values are there.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from beforehand.engine.references import holds_reference
+from beforehand.ports.tool import ToolSpec
+
+_PLAIN_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+}
+_PLAIN_OBJECT = frozenset({"type", "properties", "required", "additionalProperties", "title", "description", "$schema"})
+_PLAIN_KEYS = frozenset({"type", "description", "title", "default", "examples"})
+_MAX_COMPLAINTS = 20
+_ABOUT_NAMES = ("required", "additionalProperties")
+"""Complaints about which arguments there are, which no value that a reference may get can mend."""
+
+
+class ToolCatalog:
+    """The tools by name. Built anew when the set of tools changes."""
+
+    def __init__(self, specs: Iterable[ToolSpec]) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+        self._validators: dict[str, Any] = {}
+
+    def names(self) -> list[str]:
+        return sorted(self._specs)
+
+    def get(self, name: str) -> ToolSpec | None:
+        return self._specs.get(name)
+
+    def specs(self) -> list[ToolSpec]:
+        return [self._specs[name] for name in self.names()]
+
+    def complaints(self, tool: str, args: Mapping[str, Any], *, filled_in: bool) -> list[tuple[str, str]]:
+        """What is wrong with the arguments, as (path, sentence) pairs; `filled_in` when references are resolved."""
+        schema = self._specs[tool].input_schema
+        if _fits_plainly(schema, args):
+            return []
+        found: set[tuple[str, str]] = set()
+        try:
+            for error in self._validator(tool, schema).iter_errors(dict(args)):
+                if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
+                    found.add((_path(error.absolute_path), _sentence(error)))
+                if len(found) >= _MAX_COMPLAINTS:
+                    break
+        except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
+            return sorted(found)
+        return sorted(found)
+
+    def _validator(self, tool: str, schema: Mapping[str, Any]) -> Any:
+        if tool not in self._validators:
+            from jsonschema.validators import validator_for
+            from referencing.jsonschema import EMPTY_REGISTRY  # else a `$ref` might be fetched from anywhere
+
+            self._validators[tool] = validator_for(schema)(schema, registry=EMPTY_REGISTRY)
+        return self._validators[tool]
+
+
+def _fits_plainly(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
+    """A quick yes for flat objects of plain types, which most calls are; anything else is for the real validator."""
+    if not _PLAIN_OBJECT.issuperset(schema):
+        return False
+    properties = schema.get("properties", {})
+    for name in schema.get("required", ()):
+        if name not in args:
+            return False
+    for name, value in args.items():
+        rule = properties.get(name)
+        if not isinstance(rule, Mapping) or not _PLAIN_KEYS.issuperset(rule):
+            return False
+        kinds = _PLAIN_TYPES.get(rule["type"]) if isinstance(rule.get("type"), str) else None
+        if kinds is None or type(value) not in kinds:
+            return False
+    return True
+
+
+def _path(parts: Iterable[Any]) -> str:
+    return "args" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+
+
+def _sentence(error: Any) -> str:
+    """A jsonschema error in few words; long values are not repeated."""
+    match error.validator:
+        case "required":
+            missing = [name for name in error.validator_value if name not in error.instance]
+            return f"needs {', '.join(repr(name) for name in missing)}"
+        case "additionalProperties":
+            known = error.schema.get("properties", {})
+            extra = sorted(str(name) for name in error.instance if name not in known)
+            return f"does not take {', '.join(map(repr, extra))}; it takes {', '.join(sorted(known)) or 'nothing'}"
+        case "type":
+            wanted = error.validator_value
+            return f"must be {wanted if isinstance(wanted, str) else ' or '.join(wanted)}, not {_kind(error.instance)}"
+    message: str = error.message
+    return message if len(message) <= 200 else message[:197] + "…"
+
+
+def _kind(value: Any) -> str:
+    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return "null" if value is None else names.get(type(value), type(value).__name__)

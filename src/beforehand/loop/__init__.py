@@ -1,0 +1,1 @@
+"""The one loop every craft runs on: inputs in, one decision at a time, durable, then carried out."""

@@ -1,0 +1,317 @@
+"""The driver of one run: a queue of inputs, one decision at a time, no locks.
+
+It makes the events of a batch of decisions durable in one append and only then carries their commands out. It decides
+nothing itself. When it is stopped in the middle, the log says what was in the air.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import structlog
+
+from beforehand.engine.decide import decide
+from beforehand.engine.inputs import (
+    JudgeStep,
+    ProbeStep,
+    RunCommand,
+    RunInput,
+    SetTimer,
+    StartStep,
+    StepEnded,
+    StepJudged,
+    StepProbed,
+    StopStep,
+    TimerFired,
+    timeout_key,
+)
+from beforehand.engine.state import RunState
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.engine.values import json_value, own_copy, writable
+from beforehand.model.errors import BeforehandError, Fault, UnavailableError
+from beforehand.model.event import Event, Verdict, iso
+from beforehand.ports.clock import Clock
+from beforehand.ports.store import Store
+from beforehand.ports.tool import Judgement, ProbeAnswer, Tool, ToolContext, Workspace
+
+log = structlog.get_logger("beforehand.engine")
+
+STOP_GRACE_MS = 10_000
+"""How long a tool may take to end after it was told to stop."""
+MAX_LOG_LINES = 200
+STORE_RETRY_MS = 1000
+
+Reply = asyncio.Future[Verdict[RunCommand]]
+
+
+class ToolSource(Protocol):
+    def get(self, name: str) -> Tool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a driver needs around it."""
+
+    store: Store
+    clock: Clock
+    catalog: ToolCatalog
+    tools: ToolSource
+    workspace: Workspace
+    on_progress: Callable[[str, str, float], None] = lambda run_id, step_id, percent: None
+
+
+class DriverEndedError(Exception):
+    """The run's driver has gone away; whoever still has something to say asks a fresh one."""
+
+
+class RunDriver:
+    def __init__(self, run: RunState, around: Surroundings) -> None:
+        self.run = run
+        self._around = around
+        self._inbox: deque[tuple[RunInput, Reply | None]] = deque()
+        self._idle: asyncio.Future[None] | None = None
+        self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._others: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    # -- from outside --------------------------------------------------------------------------------------------
+
+    def put(self, given: RunInput) -> None:
+        """Hand in an input; it is decided in its turn."""
+        self._inbox.append((given, None))
+        self._wake()
+
+    async def ask(self, given: RunInput) -> Verdict[RunCommand]:
+        """Hand in an input and wait until what follows from it is durable."""
+        if self._closed:
+            raise _gone(self.run)
+        reply: Reply = asyncio.get_running_loop().create_future()
+        self._inbox.append((given, reply))
+        self._wake()
+        return await reply
+
+    async def drive(self) -> None:
+        """Work until the run has ended and nothing is under way any more."""
+        try:
+            while True:
+                while not (self.run.status.is_final and not self._inbox and not self._calls):
+                    if not self._inbox:
+                        await self._something()
+                    await self._decide_all()
+                await self._stop_all()
+                if not self._inbox:  # a word that came in meanwhile may have opened the run again
+                    return
+        finally:
+            self._closed = True
+            self._answer_nobody()
+            await self._stop_all()
+
+    async def _something(self) -> None:
+        """Wait for the next input."""
+        self._idle = asyncio.get_running_loop().create_future()
+        await self._idle
+
+    def _wake(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    async def _stop_all(self) -> None:
+        """End what is under way beside the decisions. A tool that does not listen is left behind after a while."""
+        tasks = [*self._calls.values(), *self._timers.values(), *self._others]
+        self._calls.clear()  # whatever they come to now, the log knows only that they had begun
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_GRACE_MS / 1000)
+
+    def _answer_nobody(self) -> None:
+        for _, reply in self._inbox:
+            if reply is not None and not reply.done():
+                reply.set_exception(_gone(self.run))
+        self._inbox.clear()
+
+    # -- deciding ------------------------------------------------------------------------------------------------
+
+    async def _decide_all(self) -> None:
+        """Everything that has come in so far: decided one by one, made durable together, then carried out."""
+        events: list[Event] = []
+        commands: list[RunCommand] = []
+        replies: list[tuple[Reply, Verdict[RunCommand]]] = []
+        taken = self._inbox
+        self._inbox = deque()
+        try:
+            for given, reply in taken:
+                verdict = decide(self.run, given, self._around.catalog)
+                events += verdict.events
+                commands += verdict.commands
+                if reply is not None:
+                    replies.append((reply, verdict))
+            if events:
+                await self._append(events)
+        except BaseException:
+            self._inbox.extendleft(reversed(taken))  # nobody is left waiting for an answer
+            raise
+        for command in commands:
+            self._carry_out(command)
+        for reply, verdict in replies:
+            if not reply.done():
+                reply.set_result(verdict)
+
+    async def _append(self, events: list[Event]) -> None:
+        """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""
+        while True:
+            try:
+                numbered = await self._around.store.append(events)
+                self.run.last_seq = numbered[-1].seq
+                return
+            except UnavailableError as error:
+                log.error("the log cannot be written", run=self.run.run_id, error=error.says)
+                await self._around.clock.sleep_until(self._around.clock.now_ms() + STORE_RETRY_MS)
+
+    # -- doing ---------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, command: RunCommand) -> None:
+        match command:
+            case StartStep():
+                self._start(command)
+            case StopStep():
+                self._stop(command)
+            case SetTimer():
+                self._set_timer(command)
+            case JudgeStep():
+                self._beside(self._judge(command))
+            case ProbeStep():
+                self._beside(self._probe(command))
+
+    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+
+    def _context(self, key: str, step_id: str, lines: list[dict[str, Any]]) -> ToolContext:
+        clock = self._around.clock
+
+        def note(line: str) -> None:
+            if len(lines) < MAX_LOG_LINES:
+                lines.append({"ts": iso(clock.now_ms()), "line": writable(str(line)[:2000])})
+
+        return ToolContext(
+            key=key,
+            workspace=self._around.workspace,
+            correlation_id=self.run.correlation_id,
+            progress=lambda percent: self._around.on_progress(self.run.run_id, step_id, percent),
+            log=note,
+        )
+
+    def _start(self, command: StartStep) -> None:
+        name = (command.step_id, command.attempt)
+        task = asyncio.create_task(self._call(name, command))
+        self._calls[name] = task
+        task.add_done_callback(lambda done: self._never_began(name, done))
+
+    async def _call(self, name: tuple[str, int], command: StartStep) -> None:
+        """One call of a tool, whatever comes of it."""
+        lines: list[dict[str, Any]] = []
+        ended = await self._outcome(command, lines)
+        self._over(name, replace(ended, logs=tuple(lines)) if lines else ended)
+
+    def _over(self, name: tuple[str, int], ended: StepEnded) -> None:
+        """A call is over; unless it was left behind, how it ended is decided upon."""
+        if self._calls.pop(name, None) is None:
+            return
+        timer = self._timers.pop(timeout_key(*name), None) if self._timers else None
+        if timer is not None:
+            timer.cancel()
+        self.put(ended)
+
+    def _never_began(self, name: tuple[str, int], done: "asyncio.Task[None]") -> None:
+        if done.cancelled():
+            self._over(name, self._stopped(*name))
+
+    async def _outcome(self, command: StartStep, lines: list[dict[str, Any]]) -> StepEnded:
+        clock = self._around.clock
+
+        def ended(ok: bool, **more: Any) -> StepEnded:
+            return StepEnded(clock.now_ms(), command.step_id, command.attempt, ok, **more)
+
+        try:
+            tool = self._around.tools.get(command.tool)
+            args = own_copy(command.args)
+            value = await tool.run(args, self._context(command.key, command.step_id, lines))
+            return ended(True, value=json_value(value, command.tool))
+        except Fault as fault:
+            return ended(False, error=_says(fault), transient=fault.transient, untouched=fault.untouched)
+        except BeforehandError as error:
+            return ended(False, error=_says(error))
+        except asyncio.CancelledError:
+            return self._stopped(command.step_id, command.attempt)
+        except Exception as error:  # a tool's bug is that step's failure, not ours
+            log.exception("a tool broke", tool=command.tool, step=command.step_id, run=self.run.run_id)
+            return ended(False, error=writable(f"The tool {command.tool} broke: {type(error).__name__}: {error}"))
+
+    def _stopped(self, step_id: str, attempt: int) -> StepEnded:
+        return StepEnded(self._around.clock.now_ms(), step_id, attempt, ok=False, error="It was stopped.", stopped=True)
+
+    def _stop(self, command: StopStep) -> None:
+        call = self._calls.get((command.step_id, command.attempt))
+        if call is None:
+            self.put(self._stopped(command.step_id, command.attempt))
+            return
+        call.cancel()
+        self._beside(self._give_up_on(command, call))
+
+    async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:
+        """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
+        clock = self._around.clock
+        patience = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + STOP_GRACE_MS))
+        try:
+            await asyncio.wait({call, patience}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            patience.cancel()
+        if not call.done() and self._calls.pop((command.step_id, command.attempt), None) is not None:
+            log.warning("a tool did not stop when told to", step=command.step_id, run=self.run.run_id)
+            self.put(self._stopped(command.step_id, command.attempt))
+
+    def _set_timer(self, command: SetTimer) -> None:
+        task = asyncio.create_task(self._wait(command))
+        self._timers[command.key] = task
+
+    async def _wait(self, command: SetTimer) -> None:
+        await self._around.clock.sleep_until(command.at)
+        self._timers.pop(command.key, None)
+        self.put(TimerFired(self._around.clock.now_ms(), command.key))
+
+    async def _judge(self, command: JudgeStep) -> None:
+        try:
+            tool = self._around.tools.get(command.tool)
+            judgement = await tool.judge(own_copy(command.args), self._context(command.key, command.step_id, []))
+            judgement = replace(judgement, evidence=json_value(dict(judgement.evidence), command.tool))
+        except Exception as error:  # when in doubt, a person is asked
+            judgement = Judgement(True, f"What it would do could not be found out: {_says(error)}")
+            if isinstance(error, Fault) and error.untouched and not error.transient:
+                judgement = Judgement(False, refused=_says(error))
+        self.put(StepJudged(self._around.clock.now_ms(), command.step_id, command.covers, judgement))
+
+    async def _probe(self, command: ProbeStep) -> None:
+        try:
+            tool = self._around.tools.get(command.tool)
+            answer = await tool.probe(own_copy(command.args), self._context(command.key, command.step_id, []))
+            answer = replace(answer, value=json_value(answer.value, command.tool))
+        except Exception as error:  # a machine that cannot be asked leaves the step to a person
+            answer = ProbeAnswer("unknown", says=f"The machine could not be asked: {_says(error)}")
+        self.put(StepProbed(self._around.clock.now_ms(), command.step_id, command.attempt, answer))
+
+
+def _says(error: Exception) -> str:
+    """What went wrong and, where the error knows it, what to do about it."""
+    if isinstance(error, BeforehandError):
+        return writable(f"{error.says} {error.hint}".strip())
+    return writable(f"{type(error).__name__}: {error}")
+
+
+def _gone(run: RunState) -> UnavailableError:
+    says = f"Nobody runs {run.run_id} any more, so it did not take this in."
+    return UnavailableError(says, code="run.not_driven", hint="Ask again; the run is then taken up.")

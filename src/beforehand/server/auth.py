@@ -1,0 +1,167 @@
+"""Who may call: a token where tokens are set, a loopback address where none are, and no other site's pages.
+
+Reading needs a viewer, writing an operator; calls that need an admin say so themselves. Only what must be reachable
+to log in, and the health check, is open.
+"""
+
+import base64
+import binascii
+import ipaddress
+from collections.abc import Mapping
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from beforehand.app.tokens import Tokens
+from beforehand.model.errors import BeforehandError, ForbiddenError, UnauthorisedError, UnavailableError
+from beforehand.server.callers import LOCAL, Caller, require
+from beforehand.server.errors import problem
+
+COOKIE = "beforehand"
+READING = ("GET", "HEAD", "OPTIONS")
+OPEN = ("/api/v1/health", "/api/v1/login", "/login")
+NOBODY = Caller("", "viewer")
+
+
+class AuthMiddleware:
+    """Lets a request through with its caller, or answers it. `host` is what the server is bound to."""
+
+    def __init__(self, app: ASGIApp, tokens: Tokens, host: str) -> None:
+        self.app = app
+        self.tokens = tokens
+        self.host = host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        try:
+            scope.setdefault("state", {})["caller"] = self._admit(scope)
+        except BeforehandError as error:
+            answer = problem(error)
+            if isinstance(error, UnauthorisedError) and scope["path"] == "/":
+                answer = RedirectResponse("/login", 303)
+            await answer(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _admit(self, scope: Scope) -> Caller:
+        headers = Headers(scope=scope)
+        writing = scope["method"] not in READING
+        if writing:
+            refuse_other_sites(headers)
+        if not _any(self.tokens):
+            refuse_other_names(headers.get("host", ""), self.host)
+            return LOCAL
+        if is_open(scope["path"]):
+            return NOBODY
+        caller = self._known(scope)
+        require(caller, "operator" if writing and scope["path"] != "/api/v1/logout" else "viewer", "writing")
+        return caller
+
+    def _known(self, scope: Scope) -> Caller:
+        token = shown_token(Headers(scope=scope))
+        if token is None:
+            raise UnauthorisedError(
+                "This call needs a token.",
+                hint="Send `Authorization: Bearer …`, or log in with POST /api/v1/login.",
+            )
+        found = self.tokens.role_of(token)
+        if found is None:
+            raise UnauthorisedError("This token is not known, or was revoked.", code="auth.unknown")
+        return Caller(*found)
+
+
+def is_open(path: str) -> bool:
+    return path in OPEN or path.startswith("/static/")
+
+
+def _any(tokens: Tokens) -> bool:
+    try:
+        return tokens.any
+    except BeforehandError as error:  # nobody can be told apart, so nobody is let in
+        raise UnavailableError(error.says, code=error.code) from error
+
+
+def shown_token(headers: Mapping[str, str]) -> str | None:
+    """The token a request shows: the Authorization header's, else the cookie's."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else from_cookie(found.value)
+
+
+def to_cookie(token: str) -> str:
+    return base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
+
+
+def from_cookie(value: str) -> str | None:
+    try:
+        return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).decode()
+    except (binascii.Error, ValueError):
+        return None
+
+
+def refuse_other_sites(headers: Mapping[str, str]) -> None:
+    """A browser says where a page that writes comes from; another origin's may not."""
+    site = headers.get("sec-fetch-site")
+    origin = headers.get("origin")
+    if site is not None and site not in ("same-origin", "none"):
+        raise _cross_origin(origin or site)
+    if origin is not None and not same_place(origin, headers.get("host", "")):
+        raise _cross_origin(origin)
+
+
+def _cross_origin(origin: str) -> ForbiddenError:
+    return ForbiddenError(
+        f"A page from {origin[:200]!r} may not write here.",
+        code="auth.cross_origin",
+        hint="Use Beforehand's own page, the command line, or a program.",
+    )
+
+
+def same_place(origin: str, host: str) -> bool:
+    """Whether an Origin header names the host that the request came to."""
+    try:
+        parts = urlsplit(origin)
+        asked = urlsplit(f"//{host}")
+        default = 443 if parts.scheme == "https" else 80
+        return (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.hostname == asked.hostname
+            and (parts.port or default) == (asked.port or default)
+        )
+    except ValueError:
+        return False
+
+
+def refuse_other_names(host: str, bound: str) -> None:
+    """Without tokens only this machine's own names are answered, so that no other site's name can point here."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        name = host
+    if host and name != bound.lower().strip("[]") and not is_loopback(name):
+        raise ForbiddenError(
+            f"This server does not go by the name {name[:200]!r}.",
+            code="auth.host",
+            hint="Use http://127.0.0.1, or set a token to serve other names.",
+        )
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host name or address means this machine only."""
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
