@@ -65,7 +65,7 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
     from beforehand.engine.state import RunState
     from beforehand.engine.tool_catalog import ToolCatalog
     from beforehand.engine.validate import plan_from
-    from beforehand.loop.rows import project
+    from beforehand.loop.rows import projection
     from beforehand.loop.run_driver import RunDriver, Surroundings
     from beforehand.model.event import Event
     from beforehand.ports.tool import Tool, ToolContext, ToolSpec
@@ -82,7 +82,7 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
             return "x"
 
     clock, catalog, box = WallClock(), ToolCatalog([Nop.spec]), ToolRegistry([Nop()])
-    store = await SqliteStore.open(home / "log.db", project=project, now_ms=clock.now_ms)
+    store = await SqliteStore.open(home / "log.db", project=projection(), now_ms=clock.now_ms)
     around = Surroundings(store, clock, catalog, box, MemoryWorkspace())
     validating = time.perf_counter()
     plans = [

@@ -13,7 +13,6 @@ import pytest
 import structlog
 from fastapi import FastAPI
 
-from beforehand.app.crafts import register_crafts
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.settings import load_settings
 from beforehand.server.app import create_app
@@ -124,7 +123,6 @@ async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> Asy
     workspace.mkdir(exist_ok=True)
     settings = load_settings({"home": str(folder / "home"), "workspace": str(workspace), **flags}, {}, folder / "none")
     async with open_runtime(settings) as runtime:
-        register_crafts(runtime)
         app = create_app(runtime, host=host)
         began = asyncio.Event()
 

@@ -18,8 +18,8 @@ from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
 from beforehand.adapters.graph.memory import MemoryGraph
 from beforehand.app.craft import PlanRequest
-from beforehand.app.crafts import register_crafts
-from beforehand.app.plans import plan_for
+from beforehand.app.intake import PlanInput
+from beforehand.app.plans import create_plan
 from beforehand.app.runs import start_run
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import find_document, save_scene
@@ -34,7 +34,7 @@ from beforehand.ports.graph import CellGraph
 
 pytestmark = pytest.mark.needs("arcadedb")
 
-WELD = PlanRequest("weld_star", text="weld position 1 and 2")
+WELD = PlanInput(scene="weld_star", text="weld position 1 and 2")
 CLOSE = "MATCH ({name: 'Home'})-[m:ONLY_ALLOWED_MOVE_TO]->({name: 'Safe_Pos_2'}) DELETE m"
 
 
@@ -43,7 +43,6 @@ async def living(folder: Path, url: str | None) -> AsyncIterator[Runtime]:
     """A house with weld_star live in it, whose cells may be kept in a graph."""
     here = load_settings({"home": str(folder / "home"), "graph": url}, {}, folder / "none")
     async with open_runtime(here, with_servers=False) as runtime:
-        register_crafts(runtime)
         await save_scene(runtime, None, find_document("weld_star"), activate=True)
         yield runtime
 
@@ -200,7 +199,7 @@ async def test_the_next_plan_goes_round_a_move_that_was_taken_out(server: Any, t
 async def test_a_plan_whose_move_was_taken_out_since_does_not_start(server: Any, tmp_path: Path) -> None:
     async with living(tmp_path, server.url()) as runtime:
         await push_scene(runtime.settings, find_document("weld_star"))
-        plan, _ = await plan_for(runtime, WELD)
+        plan, _ = await create_plan(runtime, WELD)
         server.run(CLOSE)
         with pytest.raises(BadInputError) as refused:
             await start_run(runtime, plan.id, plan.version)
@@ -211,15 +210,15 @@ async def test_a_plan_whose_move_was_taken_out_since_does_not_start(server: Any,
 async def test_with_the_graph_gone_nothing_is_planned_or_started(server: Any, line: Any, tmp_path: Path) -> None:
     async with living(tmp_path, server.url(port=line.port)) as runtime:
         await push_scene(runtime.settings, find_document("weld_star"))
-        plan, _ = await plan_for(runtime, WELD)
+        plan, _ = await create_plan(runtime, WELD)
         before = await runtime.store.last_seq()
         await line.close()
-        for call in (plan_for(runtime, WELD), start_run(runtime, plan.id, plan.version)):
+        for call in (create_plan(runtime, WELD), start_run(runtime, plan.id, plan.version)):
             with pytest.raises(UnavailableError, match="does not answer"):
                 await call
         assert await runtime.store.last_seq() == before
         await line.open()
-        assert moves((await plan_for(runtime, WELD))[0]) == moves(plan)
+        assert moves((await create_plan(runtime, WELD))[0]) == moves(plan)
 
 
 async def test_a_live_cell_follows_the_graph(server: Any, tmp_path: Path) -> None:

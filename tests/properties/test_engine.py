@@ -331,7 +331,7 @@ def shown(run: RunState) -> dict[str, str]:
 def contents(run: RunState) -> dict[str, Any]:
     """Everything a state holds but what is in the air and how plans are found."""
     held = {field.name: getattr(run, field.name) for field in fields(run)}
-    for name in ("in_air", "plan_of", "last_seq"):
+    for name in ("in_air", "plan_of"):
         del held[name]
     held["eligible"] = set(run.eligible) | {
         name for name in run.in_air if run.steps[name].is_open and not run.waits[name]

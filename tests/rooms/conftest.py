@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from beforehand.app.crafts import register_crafts
+from beforehand.app.crafts import load_crafts
+from beforehand.app.examples import find_document
 from beforehand.app.runs import recover_runs, run_document, start_run
 from beforehand.app.runtime import Runtime, open_runtime
-from beforehand.app.scenes import find_document, recover_scenes, save_scene
+from beforehand.app.scenes import recover_scenes, save_scene
 from beforehand.app.settings import Settings, load_settings
-from beforehand.loop.rows import project
 from beforehand.model.event import Event
 from beforehand.testing import MemoryStore, VirtualClock
 
@@ -24,7 +24,7 @@ class Homestead:
 
     folder: Path
     clock: VirtualClock = field(default_factory=VirtualClock)
-    store: MemoryStore = field(default_factory=lambda: MemoryStore(project))
+    store: MemoryStore = field(default_factory=lambda: MemoryStore(load_crafts().projection()))
 
     @property
     def settings(self) -> Settings:
@@ -36,7 +36,6 @@ class Homestead:
         """The house with these scenes live, and everything that was live and under way before."""
         await self._reopen()
         async with open_runtime(self.settings, clock=self.clock, store=self.store, with_servers=False) as runtime:
-            register_crafts(runtime)
             for scene in scenes:
                 document = find_document(scene) if isinstance(scene, str) else scene
                 await save_scene(runtime, None, document, activate=True)
@@ -46,7 +45,7 @@ class Homestead:
 
     async def _reopen(self) -> None:
         """What a new process finds: the events and snapshots, nothing of what was in memory."""
-        fresh = MemoryStore(project)
+        fresh = MemoryStore(load_crafts().projection())
         if self.store.log:
             await fresh.append(self.store.log)
         for owner in {event.owner for event in self.store.log}:

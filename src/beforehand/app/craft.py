@@ -1,15 +1,28 @@
-"""What a craft brings to the house: planning, checking and previewing for scenes of its kind.
+"""What a craft brings, in one bundle whose parts are all optional.
 
-The house keeps one craft per kind of scene. A plan that belongs to no scene is checked by the engine alone.
+A `Craft` is what can be known without opening anything: its name, the rows and sentences of its events, its HTTP calls.
+`open` makes its `Parts` for one runtime: scenes of a kind, a planner, a judge, tools, owners of decisions. Crafts are
+found by the entry point `beforehand.crafts`, the built-in ones like anybody's; nothing else names them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from beforehand.loop.rows import RowMaker
 from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
+from beforehand.ports.tool import Tool
+
+if TYPE_CHECKING:
+    from beforehand.app.runtime import Runtime
+
+Sentence = Callable[[Mapping[str, Any]], str]
+"""An event in words, from its ids and its data together; KeyError where they do not have what it needs."""
+Start = Mapping[str, Any]
+"""Where the world is said to start from, in the words of the command line, such as `{"position": "Home"}`."""
+StateLists = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,55 +36,151 @@ class PlanRequest:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Craft(Protocol):
-    """One kind of scene. Scenes come as the documents they were saved as, already checked by `check_scene`."""
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """A person's answer to a decision. `carry_on` false: only write it down, whoever drives the owner goes on."""
+
+    verb: str
+    value: Any = None
+    note: str = ""
+    by: str = ""
+    carry_on: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What a judge finds in a plan: why its steps would not work out, and what they come to if it can tell."""
+
+    problems: tuple[Problem, ...] = ()
+    duration_s: float | None = None
+    end: Mapping[str, Any] | None = None
+    """The state the plan ends in."""
+    says: str = ""
+    """That state in words."""
+
+
+def _no_warnings(document: Any) -> list[Problem]:
+    return []
+
+
+async def _nothing(name: str) -> None: ...
+
+
+async def _no_state(name: str) -> StateLists:
+    return {}
+
+
+async def _nowhere(name: str) -> Any:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """Scenes of one kind. Documents come as they were saved, already in the form that `check` gave."""
 
     kind: str
+    check: Callable[[Any], dict[str, Any]]
+    """The document in its normal form; raises BadInputError with every problem."""
+    activate: Callable[[str, Mapping[str, Any]], Awaitable[None]]
+    """The scene is live from now on; raises ConflictError when it cannot be."""
+    deactivate: Callable[[str], Awaitable[None]] = _nothing
+    warnings: Callable[[Any], list[Problem]] = _no_warnings
+    """What is legal in a checked document and yet worth a look."""
+    state: Callable[[str], Awaitable[StateLists]] = _no_state
+    """What is live in a scene, for `GET /state`: lists by name."""
+    lists: tuple[str, ...] = ()
+    """The names of those lists, which `GET /state` always has."""
+    summary: Callable[[str], Awaitable[list[str]]] | None = None
+    """What goes on in a live scene besides runs, a sentence each."""
+    find: Callable[[str], Awaitable[Any]] = _nowhere
+    """The document of a scene kept in some other place, such as a database; None where that place has none."""
+    kept_elsewhere: Callable[[], Awaitable[Sequence[str]]] | None = None
+    """The names `find` knows."""
+    draw: Callable[[Mapping[str, Any], Mapping[str, Any]], str] | None = None
+    """A scene's document and a preview as a picture in characters."""
 
-    def check_scene(self, document: Any) -> dict[str, Any]:
-        """The scene's document in its normal form; BadInputError with every problem."""
 
-    def warnings(self, document: Any) -> list[Problem]:
-        """What is legal in a checked document and yet worth a look."""
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Makes plans for scenes of the craft's kind; the name is kept with what it makes, so that it can be made anew."""
 
-    async def activate(self, name: str, document: Mapping[str, Any]) -> None:
-        """The scene is live from now on."""
+    name: str
+    plan: Callable[[PlanRequest, str], Awaitable[Plan]]
+    """The plan for a request, and the correlation id it is made under; without steps where everything is so already.
 
-    async def deactivate(self, name: str) -> None: ...
+    Raises BadInputError when it cannot be made, NotUnderstoodError when it would be a guess."""
+    step_list: Callable[[Plan], list[dict[str, Any]]] | None = None
+    """The steps of a plan in the craft's own form, for `plan -o steps`."""
 
-    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
-        """A plan for the request; BadInputError when it cannot be made, NotUnderstoodError when it would be a guess."""
 
-    async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
-        """The same for somebody who only looks: it may have no steps, where everything is so already."""
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """A form of its own in which a craft writes steps, such as the list that `plan -o steps` prints."""
 
-    async def take_in(self, document: Any, name: str, *, only_look: bool = False) -> Any:
-        """A document somebody wrote for a scene of this kind, as a plan's document; BadInputError if it is none.
+    recognise: Callable[[Any], str | None]
+    """What a document is, such as `a list of a robot's steps`; None where it is not of this form."""
+    read: Callable[[Any, str, Start], Awaitable[tuple[Any, list[Problem]]]]
+    """The document as a plan's document for a scene, and everything wrong with it as it stands."""
 
-        `only_look` takes in what is wrong too, as far as it can be read, so that a preview can show it.
-        """
 
-    async def prepare(self, plan: Plan) -> Plan:
-        """A plan somebody wrote for a scene of this kind, bound to the state of the world it starts from."""
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Says whether plans would work out, whatever the engine thinks of them; asked about every plan there is."""
 
-    async def problems(self, plan: Plan) -> list[Problem]:
-        """Why the steps of this craft would not work out in the scenes they name, whatever the engine thinks."""
+    assess: Callable[[Plan], Awaitable[Assessment]]
+    bind: Callable[[Plan, Start], Awaitable[Plan]] | None = None
+    """A plan for one of the craft's scenes, bound to the state of the world it starts from."""
+    repair: Callable[[Plan, list[dict[str, Any]]], Awaitable[tuple[list[dict[str, Any]], str] | None]] | None = None
+    """An offer to mend edited steps that the scene does not allow, and what it says; None when there is none."""
+    ready: Callable[[Plan], Awaitable[None]] | None = None
+    """A run is about to start; raises ConflictError when the plan's scene is not live and cannot be made so."""
+    drift: Callable[[Plan], Awaitable[dict[str, Any] | None]] | None = None
+    """How the world differs from the one the plan was made for, with `says`; None when it does not."""
+    preview: Callable[[Plan], Awaitable[dict[str, Any] | None]] | None = None
+    """What the plan would do, simulated; None where the tools are to be asked instead."""
 
-    async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
-        """An offer to mend edited steps the scene does not allow, and what it says; None when there is none."""
 
-    async def make_ready(self, plan: Plan) -> None:
-        """A run of this plan is about to start; ConflictError when its scene is not live and cannot be made so."""
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Takes the answers to the decisions it opened, whatever their kind."""
 
-    async def drift(self, plan: Plan) -> dict[str, Any] | None:
-        """How the world differs from the one the plan was made for; None when it does not."""
+    answer: Callable[[Decision, Answering], Awaitable[None]]
+    restart: Callable[[str], Awaitable[None]] | None = None
+    """Take one of its things up again from the log, after its driver stopped on a bug."""
 
-    async def preview(self, plan: Plan) -> dict[str, Any]: ...
 
-    async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
-        """What is live in a scene, for `GET /state`: lists named as there (robots, worksites, …)."""
+async def _close_nothing() -> None: ...
 
-    async def answer(self, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> bool:
-        """Take the answer to a decision this craft opened; False when it is not its own."""
 
-    async def close(self) -> None: ...
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A craft at work in one runtime."""
+
+    service: object = None
+    """What the craft's own calls and commands work with; see `Runtime.service`."""
+    scenes: Scenes | None = None
+    planner: Planner | None = None
+    documents: Documents | None = None
+    judge: Judge | None = None
+    tools: tuple[Tool, ...] = ()
+    owners: Mapping[str, Owner] = field(default_factory=dict)
+    """By what their ids begin with: `fleet` owns `fleet:dock`."""
+    close: Callable[[], Awaitable[None]] = _close_nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Craft:
+    """What a craft is before anything is open; the object its entry point names."""
+
+    name: str
+    open: Callable[["Runtime"], Parts]
+    rows: Mapping[str, RowMaker] = field(default_factory=dict)
+    """The rows its events write, by kind of event."""
+    remembers: tuple[str, ...] = ()
+    """Kinds of those rows, one per scene under its name, that a dry run starts from."""
+    sentences: Mapping[str, Sentence] = field(default_factory=dict)
+    """Its events in words, by kind of event."""
+    http: Callable[[], Any] | None = None
+    """Its calls (`server.kit.HttpPart`), imported only where a server is made."""
+    plugin_points: tuple[str, ...] = ()
+    """Groups of entry points of its own, loaded by the craft, that `beforehand plugins` lists."""

@@ -1,16 +1,45 @@
-"""Which crafts the house has: one for every kind of scene."""
+"""Which crafts there are: found by entry point, loaded once, a broken one reported and spared."""
 
-from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.cells import CellCraft
-from beforehand.crafts.cell.graphs import GraphScenes, open_graph
-from beforehand.crafts.fleet.fleets import FleetCraft
+from dataclasses import dataclass
+from functools import cache
+
+from beforehand.app.craft import Craft
+from beforehand.app.craft_commands import OURS, craft_entries
+from beforehand.loop.rows import projection
+from beforehand.model.reason import Reason
+from beforehand.ports.store import Projection
 
 
-def register_crafts(runtime: Runtime) -> None:
-    """Put every craft in its place; their scenes are made live afterwards."""
-    cells = CellCraft(runtime, GraphScenes(open_graph(runtime.settings)))
-    runtime.crafts[cells.kind] = cells
-    runtime.extensions.cells.record = cells.record
-    fleets = FleetCraft(runtime)
-    runtime.crafts[fleets.kind] = fleets
-    runtime.extensions.fleets.room = fleets
+@dataclass(frozen=True, slots=True)
+class Crafts:
+    """The crafts that could be loaded, by name, and why the others could not."""
+
+    by_name: dict[str, Craft]
+    missing: tuple[Reason, ...] = ()
+
+    def projection(self) -> Projection:
+        """The rows of every event, those of the crafts among them."""
+        return projection(*(craft.rows for craft in self.by_name.values()))
+
+
+@cache
+def load_crafts(*, built_in_only: bool = False) -> Crafts:
+    """Every craft that is installed; with `built_in_only` those of this package."""
+    found: dict[str, Craft] = {}
+    missing: list[Reason] = []
+    for entry in craft_entries():
+        if built_in_only and not entry.value.startswith(OURS):
+            continue
+        try:
+            craft = entry.load()
+            if not isinstance(craft, Craft):
+                raise TypeError(f"{entry.value} is a {type(craft).__name__}, not a Craft")
+            found[craft.name] = craft
+        except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
+            says = f"The craft {entry.name} could not be loaded: {type(error).__name__}: {error}."
+            missing.append(_unavailable(entry.name, says))
+    return Crafts(found, tuple(missing))
+
+
+def _unavailable(name: str, says: str) -> Reason:
+    return Reason(code="craft.unavailable", about=name, says=says, try_next="Correct it or uninstall it, then start.")

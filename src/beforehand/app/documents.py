@@ -8,7 +8,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -149,3 +149,24 @@ def _twice(name: str, error: GivenTwiceError) -> BadInputError:
 
 def _too_deep(name: str) -> BadInputError:
     return BadInputError(f"{name} is nested more than {MAX_DEPTH} levels deep.", code="document.depth")
+
+
+def scene_in(document: Any, works_in_scene: Callable[[str], bool]) -> str | None:
+    """The scene a plan's document is for: the one it names, else the only one its steps name.
+
+    `works_in_scene` says of a tool whether its argument `scene` names one.
+    """
+    if not isinstance(document, Mapping):
+        return None
+    if document.get("scene") is not None or not isinstance(document.get("steps"), list):
+        return document["scene"] if isinstance(document.get("scene"), str) else None
+    named = {_scene_of(step, works_in_scene) for step in document["steps"]} - {None}
+    return named.pop() if len(named) == 1 else None
+
+
+def _scene_of(step: Any, works_in_scene: Callable[[str], bool]) -> str | None:
+    if not isinstance(step, Mapping) or not works_in_scene(str(step.get("tool"))):
+        return None
+    args = step.get("args")
+    scene = args.get("scene") if isinstance(args, Mapping) else None
+    return scene if isinstance(scene, str) and not scene.startswith("$") else None

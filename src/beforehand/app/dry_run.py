@@ -1,177 +1,132 @@
-"""A house for looking only: the same tools and crafts, with a log in a temporary folder.
+"""Dry runs: the same tools and crafts over a log in memory, so that looking never writes to the home.
 
-Checks and previews work in it, so that they never write to the home and do not even create it. What the home knows of
-a scene (its document, where its robot stands) is copied in; nothing is made live.
+Checks, previews and drafts work in it, and do not even make a home. What the home knows of its scenes (their documents,
+what their crafts remember of them) is there from the start; nothing is made live.
 """
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import dataclass
 from typing import Any
 
-from beforehand.app.craft import PlanRequest
-from beforehand.app.crafts import register_crafts
-from beforehand.app.plans import craft_of, preview, problems_of
+from beforehand.adapters.memory.store import MemoryStore
+from beforehand.app.crafts import Crafts, load_crafts
+from beforehand.app.intake import PlanInput, take_in
+from beforehand.app.plans import preview
 from beforehand.app.runtime import Runtime, open_runtime
-from beforehand.app.scenes import check_scene, get_scene, save_scene
+from beforehand.app.scenes import check_scene, find_anywhere, saved_scene, scene_row, warnings
 from beforehand.app.settings import Settings
-from beforehand.crafts.cell.cells import cells_of
-from beforehand.crafts.cell.graphs import find_scene
-from beforehand.crafts.cell.plans import atomic_steps, claims, scene_in
-from beforehand.engine.validate import check_document, invalid_plan
-from beforehand.model.errors import BadInputError, UnavailableError
+from beforehand.app.stores import open_reading, store_exists
+from beforehand.engine.validate import invalid_plan
+from beforehand.model.errors import UnavailableError
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
+from beforehand.ports.store import Row
 
 
 @asynccontextmanager
 async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> AsyncIterator[Runtime]:
-    """A house whose log is thrown away; the home's own files stay closed to file tools as ever."""
-    with TemporaryDirectory(prefix="beforehand-") as folder:
-        values = {**settings.values, "db": str(Path(folder) / "scratch.db")}
-        async with open_runtime(replace(settings, values=values), with_servers=with_servers) as runtime:
-            register_crafts(runtime)
-            yield runtime
+    """A runtime whose log is forgotten; the home's own files stay closed to file tools as ever."""
+    crafts = load_crafts()
+    store = MemoryStore(crafts.projection(), rows=await _known_rows(settings, crafts))
+    async with open_runtime(settings, store=store, with_servers=with_servers, serves=False, crafts=crafts) as runtime:
+        yield runtime
+
+
+async def _known_rows(settings: Settings, crafts: Crafts) -> list[Row]:
+    """What the home remembers of its scenes; nothing where there is no home."""
+    if not store_exists(settings.store_url):
+        return []
+    rows: list[Row] = []
+    kinds = {kind for craft in crafts.by_name.values() for kind in craft.remembers}
+    try:
+        async with open_reading(settings.store_url) as home:
+            for scene in await home.rows("scene"):
+                name = str(scene["name"])
+                rows.append(Row("scene", name, {**scene, "active": False}))
+                for kind in kinds:
+                    if (body := await home.row(kind, name)) is not None:
+                        rows.append(Row(kind, name, body))
+    except UnavailableError:
+        return []
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
     steps: int
     problems: list[Problem]
-    end: dict[str, Any] | None = None
-    """Where a cell's robot would stand and what it would hold; None for other plans, and where there are problems."""
+    end: Mapping[str, Any] | None = None
+    """The state the plan ends in, where its scene's craft can tell; None where there are problems."""
+    says: str = ""
+    """That end in words."""
 
 
-async def check_plan(
-    settings: Settings, document: Any, scene: str | None = None, start: Mapping[str, str] | None = None
-) -> Checked:
-    """The plan in a document and everything that is wrong with it. `start` says where a cell's robot stands first."""
+async def check_plan(settings: Settings, given: PlanInput) -> Checked:
+    """The plan in a document and everything that is wrong with it."""
     async with open_dry_run(settings) as runtime:
-        try:
-            document = await for_scene(runtime, settings, document, scene, start)
-        except BadInputError as error:
-            if error.code != "plan.invalid":
-                raise
-            return Checked(len(atomic_steps(document) or ()), list(error.problems))
-        plan, problems = check_document(document, runtime.catalog)
-        if not problems:
-            plan = await _prepared(runtime, settings, plan) if plan.scene is not None else plan
-            problems = await problems_of(runtime, plan)
-        return Checked(len(plan.steps), problems, None if problems else await _end(runtime, plan))
+        taken = await take_in(runtime, given, scene_of=saved_scene)
+        steps = len(taken.plan.steps) or _length(given.document)
+        if taken.problems:
+            return Checked(steps, taken.problems)
+        return Checked(steps, [], taken.end, taken.end_says)
 
 
-async def _end(runtime: Runtime, plan: Plan) -> dict[str, Any] | None:
-    if plan.scene is None or (await craft_of(runtime, plan.scene)).kind != "cell":
-        return None
-    end: dict[str, Any] | None = (await preview(runtime, plan)).get("end")
-    return end
+def _length(document: Any) -> int:
+    steps = document.get("steps") if isinstance(document, dict) else document
+    return len(steps) if isinstance(steps, list) else 0
 
 
-async def preview_document(
-    settings: Settings, document: Any, scene: str | None = None, start: Mapping[str, str] | None = None
-) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """What the plan in a document would do, and the scene it is for; BadInputError when it is not valid."""
+async def preview_input(settings: Settings, given: PlanInput) -> tuple[dict[str, Any], str | None]:
+    """What a plan would do, and a picture of it in characters where its craft draws one.
+
+    Raises BadInputError when it cannot even be read.
+    """
     async with open_dry_run(settings) as runtime:
-        document = await for_scene(runtime, settings, document, scene, start, only_look=True)
-        plan, problems = check_document(document, runtime.catalog)
-        if problems:
-            raise invalid_plan(problems)
-        if plan.scene is None:
-            return await preview(runtime, plan), None
-        plan = await _prepared(runtime, settings, plan)
-        return await preview(runtime, plan), (await get_scene(runtime, str(plan.scene)))["document"]
+        taken = await take_in(runtime, given, scene_of=saved_scene)
+        if not taken.plan.steps or _is_unreadable(taken.problems):
+            raise invalid_plan(taken.problems)
+        shown = await preview(runtime, taken.plan)
+        return shown, await _drawn(runtime, taken.plan, shown)
 
 
-async def draft_plan(settings: Settings, request: PlanRequest) -> Plan:
-    """The plan a scene's craft makes of what somebody wants; it may be without steps, and nothing keeps it."""
+def _is_unreadable(problems: list[Problem]) -> bool:
+    """Whether the engine itself refuses the plan; what a craft finds wrong is shown in its preview."""
+    return any(problem.code.startswith(("plan.", "step.")) for problem in problems)
+
+
+async def _drawn(runtime: Runtime, plan: Plan, shown: dict[str, Any]) -> str | None:
+    row = None if plan.scene is None else await scene_row(runtime, plan.scene)
+    scenes = None if row is None else runtime.scenes_of(row["kind"])
+    return None if row is None or scenes is None or scenes.draw is None else scenes.draw(row["document"], shown)
+
+
+async def draft_plan(settings: Settings, given: PlanInput) -> tuple[Plan, list[dict[str, Any]]]:
+    """The plan a scene's planner makes of what somebody wants, and its steps in the planner's own form.
+
+    It may be without steps, and nothing keeps it.
+    """
+    from beforehand.app.intake import planner_for
+    from beforehand.model.plan import step_wire
+
     async with open_dry_run(settings, with_servers=False) as runtime:
-        name = await know_scene(runtime, settings, request.scene)
-        return await (await craft_of(runtime, name)).draft(replace(request, scene=name))
-
-
-async def cell_state(settings: Settings, scene: str) -> dict[str, Any]:
-    """Where a cell's robot stands and what it holds: by the home's log, else as its scene begins."""
-    async with open_dry_run(settings, with_servers=False) as runtime:
-        name = await know_scene(runtime, settings, scene)
-        shown = await cells_of(runtime).state_document(name)
-        del shown["active"]  # here nothing is live; whoever leads the home knows
-        return shown
+        taken = await take_in(runtime, given, scene_of=saved_scene)
+        if taken.problems:
+            raise invalid_plan(taken.problems)
+        planner = await planner_for(runtime, str(taken.plan.scene))
+        form = planner.step_list or (lambda plan: [step_wire(step) for step in plan.steps])
+        return taken.plan, form(taken.plan)
 
 
 async def scene_document(settings: Settings, scene: str) -> Any:
-    """A scene as the home has it, else as an example or a file does."""
-    document, _ = await _from_home(settings, scene)
-    return await find_scene(settings, scene) if document is None else document
-
-
-async def for_scene(
-    runtime: Runtime,
-    settings: Settings,
-    document: Any,
-    scene: str | None,
-    start: Mapping[str, str] | None = None,
-    *,
-    only_look: bool = False,
-) -> Any:
-    """The document as a plan for its scene; a list of atomic steps becomes one."""
-    if scene is None and atomic_steps(document) is not None:
-        raise BadInputError("This is a list of a cell's steps; say which cell with --scene.", code="scene.needed")
-    named = scene if scene is not None else scene_in(document)
-    if named is None:
-        return document
-    name = await know_scene(runtime, settings, named)
-    craft = await craft_of(runtime, name)
-    if craft.kind == "cell":
-        await _place(runtime, name, {**claims(document).get("world", {}), **(start or {})})
-    document = await craft.take_in(document, name, only_look=only_look)
-    return {**document, "scene": name} if isinstance(document, Mapping) else document
-
-
-async def _place(runtime: Runtime, name: str, start: Mapping[str, str]) -> None:
-    """Put a cell's robot where the plan begins; only this scratch house knows of it."""
-    if start:
-        row = await runtime.store.row("cellState", name)
-        began = (await get_scene(runtime, name))["document"].get("state") or {}
-        state = {"current_position": None, "current_tool": "none", **(row or began), **start}
-        await runtime.log("cellStateChanged", state, owner=f"cell:{name}", scene=name, sceneId=name)
-
-
-async def _prepared(runtime: Runtime, settings: Settings, plan: Plan) -> Plan:
-    name = await know_scene(runtime, settings, str(plan.scene))
-    return await (await craft_of(runtime, name)).prepare(plan)
-
-
-async def know_scene(runtime: Runtime, settings: Settings, scene: str) -> str:
-    """Make sure that a scratch house knows a scene: as the home does, else as an example or a file has it; its name."""
-    if await runtime.store.row("scene", scene) is not None:
-        return scene
-    document, state = await _from_home(settings, scene)
-    if document is None:
-        document = await find_scene(settings, scene)
-        if isinstance(document, dict) and isinstance(document.get("name"), str):
-            _, state = await _from_home(settings, document["name"])
-    name = str((await save_scene(runtime, None, document))["name"])
-    if state is not None:
-        await runtime.log("cellStateChanged", state, owner=f"cell:{name}", scene=name, sceneId=name)
-    return name
-
-
-async def _from_home(settings: Settings, scene: str) -> tuple[Any, dict[str, Any] | None]:
-    """What the home knows of a scene: its document and its robot's state; nothing where there is no home."""
-    if not settings.database.exists():
-        return None, None
-    try:
-        async with open_runtime(settings, lead=False, with_servers=False) as home:
-            row = await home.store.row("scene", scene)
-            return (None if row is None else row["document"]), await home.store.row("cellState", scene)
-    except UnavailableError:
-        return None, None
+    """A scene as the home has it, else as an example, a file or another place does."""
+    async with open_dry_run(settings, with_servers=False) as runtime:
+        row = await runtime.store.row("scene", scene)
+        return await find_anywhere(runtime, scene) if row is None else row["document"]
 
 
 async def check_scene_document(settings: Settings, document: Any) -> tuple[dict[str, Any], list[Problem]]:
     """A scene's document in its normal form and what is odd about it; BadInputError with every problem."""
     async with open_dry_run(settings, with_servers=False) as runtime:
-        checked = check_scene(runtime.crafts, document)
-        return checked, runtime.crafts[checked["kind"]].warnings(checked)
+        checked = check_scene(runtime, document)
+        return checked, warnings(runtime, checked)

@@ -1,4 +1,4 @@
-"""Gathers every tool there is: built-ins, plug-ins by entry point, and the tools of configured MCP servers.
+"""Every tool there is: built in, of crafts, of plug-ins by entry point, and of configured MCP servers.
 
 One that cannot be loaded is reported with a sentence and spares the rest.
 """
@@ -12,8 +12,6 @@ import structlog
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import ToolRegistry
 from beforehand.app.settings import Settings
-from beforehand.crafts.cell.tools import CellDesk, cell_tools
-from beforehand.crafts.fleet.tools import FleetDesk, fleet_tools
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.reason import Reason
@@ -29,43 +27,55 @@ log = structlog.get_logger("beforehand.plugins")
 
 @dataclass(slots=True)
 class Extensions:
-    tools: ToolRegistry
+    tools: ToolRegistry = field(default_factory=ToolRegistry)
     reasons: list[Reason] = field(default_factory=list)
+    """Why something that was asked for is not there."""
     plugins: list[PluginRegistry] = field(default_factory=list)
     servers: "McpServers | None" = None
-    cells: CellDesk = field(default_factory=CellDesk)
-    fleets: FleetDesk = field(default_factory=FleetDesk)
 
     @property
     def catalog(self) -> ToolCatalog:
         return ToolCatalog(self.tools.specs())
+
+    def add(self, tool: Tool) -> None:
+        """Offer a tool; a name that is taken is reported, and the first one stays."""
+        try:
+            self.tools.add(tool)
+        except BeforehandError as error:
+            self.miss(tool.spec.name, error.says)
+
+    def miss(self, about: str, says: str) -> None:
+        log.warning("a plug-in is missing", plugin=about, says=says)
+        reason = Reason(code="plugin.unavailable", about=about, says=says, try_next="Correct it and start again.")
+        self.reasons.append(reason)
 
     async def close(self) -> None:
         if self.servers is not None:
             await self.servers.close()
 
 
-async def open_extensions(settings: Settings, *, with_servers: bool = True) -> Extensions:
-    """Load everything; `with_servers` false leaves MCP servers alone, for commands that only look."""
-    extensions = Extensions(ToolRegistry())
+def built_in_extensions(settings: Settings) -> Extensions:
+    """The tools every installation has."""
+    extensions = Extensions()
     builtins = PluginRegistry(settings={"http_allow": settings["http_allow"]})
     register_builtins(builtins)
-    for tool in (*cell_tools(extensions.cells), *fleet_tools(extensions.fleets)):
-        builtins.add_tool(tool)
     _take(extensions, builtins)
+    return extensions
+
+
+async def load_plugins(extensions: Extensions, settings: Settings, *, with_servers: bool = True) -> None:
+    """Add the tools of plug-ins and, unless `with_servers` is false, of the configured MCP servers."""
     for entry in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         plugins = PluginRegistry(entry.name, settings.plugins.get(entry.name))
         try:
             entry.load()(plugins)
-        except Exception as error:  # somebody else's code: it may fail in any way, and the house stands
-            _miss(
-                extensions, entry.name, f"The plug-in {entry.name} could not be loaded: {type(error).__name__}: {error}"
-            )
+        except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
+            why = f"{type(error).__name__}: {error}"
+            extensions.miss(entry.name, f"The plug-in {entry.name} could not be loaded: {why}")
             continue
         _take(extensions, plugins)
     if settings.mcp and with_servers:
         await _take_servers(extensions, settings)
-    return extensions
 
 
 async def _take_servers(extensions: Extensions, settings: Settings) -> None:
@@ -74,7 +84,7 @@ async def _take_servers(extensions: Extensions, settings: Settings) -> None:
 
     extensions.servers = McpServers(read_configs(settings.mcp))
     for tool in await extensions.servers.start():
-        _add(extensions, tool)
+        extensions.add(tool)
     for reason in extensions.servers.reasons:
         log.warning("an MCP server is missing", server=reason.about, says=reason.says)
     extensions.reasons += extensions.servers.reasons
@@ -83,18 +93,4 @@ async def _take_servers(extensions: Extensions, settings: Settings) -> None:
 def _take(extensions: Extensions, plugins: PluginRegistry) -> None:
     extensions.plugins.append(plugins)
     for tool in plugins.tools:
-        _add(extensions, tool)
-
-
-def _add(extensions: Extensions, tool: Tool) -> None:
-    try:
-        extensions.tools.add(tool)
-    except BeforehandError as error:
-        _miss(extensions, tool.spec.name, error.says)
-
-
-def _miss(extensions: Extensions, about: str, says: str) -> None:
-    log.warning("a plug-in is missing", plugin=about, says=says)
-    extensions.reasons.append(
-        Reason(code="plugin.unavailable", about=about, says=says, try_next="Mend it and start again.")
-    )
+        extensions.add(tool)

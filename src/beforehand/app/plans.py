@@ -1,28 +1,25 @@
-"""Plans: taking them in, reading any version, editing, making anew, previewing."""
+"""Plans: kept for review, read in any version, edited, made anew, previewed."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from beforehand.adapters.files.overlay import OverlayWorkspace
-from beforehand.app.craft import Craft, PlanRequest
+from beforehand.app.craft import Answering, Owner, Parts, PlanRequest
+from beforehand.app.decisions import answered, close_decision, opened, withdrawn
 from beforehand.app.ids import new_id
+from beforehand.app.intake import PlanInput, SceneFinder, judged, planner_named, take_in
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.plans import claims
+from beforehand.app.scenes import known_scene, scene_row
 from beforehand.engine.edit import apply_edits, difference, edited
 from beforehand.engine.preview import preview_plan
-from beforehand.engine.reading import PlanReading
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
-from beforehand.engine.validate import find_problems, invalid_plan, plan_from
+from beforehand.engine.validate import invalid_plan, plan_from
 from beforehand.loop.rows import plan_row_id
 from beforehand.model.decision import Decision, content_hash
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Event, iso
-from beforehand.model.plan import Origin, Plan, Step, StepStatus
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.plan import Plan, Step, StepStatus
 
-SCENE_TOOLS = ("cell.", "fleet.")
-"""How the names of tools begin that work in a scene."""
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
     "cancel": "The plan is put away; nothing runs.",
@@ -30,53 +27,47 @@ REVIEW_EFFECTS = {
 ADOPT_EFFECTS = {"adopt": "The run goes on with this version.", "cancel": "The run goes on as it was."}
 
 
-async def take_plan(
-    runtime: Runtime, document: Any, *, workspace: str | None = None, correlation_id: str = "", by: str = ""
+async def create_plan(
+    runtime: Runtime,
+    given: PlanInput,
+    *,
+    scene_of: SceneFinder = known_scene,
+    workspace: str | None = None,
+    correlation_id: str = "",
+    by: str = "",
 ) -> tuple[Plan, Decision]:
-    """Take a plan's document in: a fresh id, version 1, and a review for a person."""
-    plan = plan_from(document, runtime.catalog)
-    update = {"workspace": workspace, **(claims(document) if plan.scene is not None else {})}
-    return await keep_plan(runtime, plan.model_copy(update=update), correlation_id=correlation_id, by=by)
+    """Take a plan in, or have one made: a fresh id, version 1, and a review for a person.
 
-
-async def plan_for(
-    runtime: Runtime, request: PlanRequest, *, correlation_id: str = "", by: str = ""
-) -> tuple[Plan, Decision]:
-    """Have the scene's craft make a plan for what somebody wants."""
-    craft = await craft_of(runtime, request.scene)
+    Raises BadInputError with every problem, RefusedError where there is nothing to do.
+    """
     correlation_id = correlation_id or new_id("ask")
-    return await keep_plan(runtime, await craft.plan(request, correlation_id), correlation_id=correlation_id, by=by)
+    taken = await take_in(runtime, given, scene_of=scene_of, correlation_id=correlation_id)
+    if not taken.plan.steps and not taken.problems:
+        raise _nothing_to_do(taken.plan)
+    if taken.problems:
+        raise invalid_plan(taken.problems)
+    plan = taken.plan if workspace is None else taken.plan.model_copy(update={"workspace": workspace})
+    return await _keep_first(runtime, plan, correlation_id=correlation_id, by=by)
 
 
-async def keep_plan(runtime: Runtime, plan: Plan, *, correlation_id: str, by: str) -> tuple[Plan, Decision]:
+def _nothing_to_do(plan: Plan) -> RefusedError:
+    says = f"There is nothing to do in {plan.scene}. {' '.join(plan.notes)}".strip()
+    return RefusedError(says, code=f"{plan.origin.planner}.nothing_to_do", extra={"notes": list(plan.notes)})
+
+
+async def _keep_first(runtime: Runtime, plan: Plan, *, correlation_id: str, by: str) -> tuple[Plan, Decision]:
     plan_id = new_id("plan")
-    plan = plan.model_copy(
-        update={
-            "id": plan_id,
-            "task_id": plan.task_id or plan_id,
-            "version": 1,
-            "created_at": iso(runtime.now()),
-            "estimated_duration": plan.estimated_duration or _estimate(runtime, plan),
-        }
-    )
-    if plan.scene is not None:
-        plan = await (await craft_of(runtime, plan.scene)).prepare(plan)
-    await _refuse_scene_problems(runtime, plan)
-    correlation_id = correlation_id or plan_id
-    review = _review(plan, iso(runtime.now()), by=by, running=False)
+    update = {"id": plan_id, "task_id": plan.task_id or plan_id, "version": 1, "created_at": iso(runtime.now())}
+    plan = plan.model_copy(update=update)
+    review = _review(runtime, plan, by=by, running=False)
+    where = {"scene": plan.scene, "correlation_id": correlation_id}
     await runtime.store.append(
-        [_plan_event(runtime, "planCreated", plan, correlation_id), _opened(runtime, review, plan, correlation_id)]
+        [_plan_event(runtime, "planCreated", plan, correlation_id), opened(runtime, review, **where)]
     )
     return plan, review
 
 
-def _estimate(runtime: Runtime, plan: Plan) -> float:
-    """A first guess at the seconds it takes, as if nothing ran side by side; the preview knows better."""
-    specs = (runtime.catalog.get(step.tool) for step in plan.steps)
-    return round(sum(spec.estimate_s for spec in specs if spec is not None), 1)
-
-
-def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str, **about: Any) -> Event:
+def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str) -> Event:
     return runtime.event(
         kind,
         plan.wire(),
@@ -84,28 +75,16 @@ def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str, **
         correlation_id=correlation_id,
         scene=plan.scene,
         planId=plan.id,
-        **about,
     )
 
 
-def _opened(runtime: Runtime, decision: Decision, plan: Plan, correlation_id: str) -> Event:
-    return runtime.event(
-        "decisionOpened",
-        decision.wire(),
-        owner=f"plan:{plan.id}",
-        correlation_id=correlation_id,
-        scene=plan.scene,
-        planId=plan.id,
-        decisionId=decision.id,
-    )
-
-
-def _review(plan: Plan, at: str, *, by: str, running: bool) -> Decision:
+def _review(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decision:
     effects = ADOPT_EFFECTS if running else REVIEW_EFFECTS
     count = "1 step" if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
     return Decision(
-        id=f"{plan.id}-v{plan.version}",
+        id=review_id(plan),
         kind="review",
+        owner=f"plan:{plan.id}",
         title=f"Review: {plan.name or plan.description or 'a plan'} ({count}, version {plan.version})",
         about={"planId": plan.id, "version": plan.version},
         evidence=_review_evidence(plan),
@@ -114,7 +93,7 @@ def _review(plan: Plan, at: str, *, by: str, running: bool) -> Decision:
         if_unanswered="Nothing runs.",
         asked_by=by or plan.origin.planner,
         covers=content_hash(plan.wire()["steps"]),
-        opened_at=at,
+        opened_at=iso(runtime.now()),
     )
 
 
@@ -136,7 +115,7 @@ async def get_plan(runtime: Runtime, plan_id: str, version: int | None = None) -
     """The latest version of a plan, or the one asked for."""
     head = await runtime.store.row("planHead", plan_id)
     if head is None:
-        raise NotFoundError(f"There is no plan {plan_id!r}.", code="plan.unknown")
+        raise NotFoundError.unknown("plan", plan_id, [row["id"] for row in await plan_heads(runtime, 500)])
     wanted = head["version"] if version is None else version
     row = await runtime.store.row("plan", plan_row_id(plan_id, wanted))
     if row is None:
@@ -205,17 +184,15 @@ async def _edited(runtime: Runtime, latest: Plan, edits: Any, *, repair: bool) -
     """The edited plan; for a scene's plan that its craft then refuses, an offer to repair it, or the repair itself."""
     try:
         plan = edited(latest, edits, runtime.catalog, created_at=iso(runtime.now()))
-        if plan.scene is not None:
-            plan = await (await craft_of(runtime, plan.scene)).prepare(plan)
-        if not (problems := await _scene_problems(runtime, plan)):
-            return plan
-        raise invalid_plan(problems)
+        taken = await judged(runtime, plan)
+        if not taken.problems:
+            return taken.plan
+        raise invalid_plan(taken.problems)
     except BadInputError as error:
         if latest.scene is None or error.code == "edit.shape":
             raise
         refused = error
-    craft = await craft_of(runtime, str(latest.scene))
-    offer = await craft.repair(latest, apply_edits(latest, edits))
+    offer = await _repair(runtime, latest, edits)
     if offer is None:
         raise refused
     documents, says = offer
@@ -225,32 +202,52 @@ async def _edited(runtime: Runtime, latest: Plan, edits: Any, *, repair: bool) -
         raise refused
     mended = plan_from({"steps": documents}, runtime.catalog)
     update = {"version": latest.version + 1, "steps": mended.steps, "created_at": iso(runtime.now())}
-    return await craft.prepare(latest.model_copy(update=update))
+    return await _sound(runtime, latest.model_copy(update=update))
+
+
+async def _repair(runtime: Runtime, latest: Plan, edits: Any) -> tuple[list[dict[str, Any]], str] | None:
+    parts = await _parts_of(runtime, str(latest.scene))
+    if parts is None or parts.judge is None or parts.judge.repair is None:
+        return None
+    return await parts.judge.repair(latest, apply_edits(latest, edits))
+
+
+async def _parts_of(runtime: Runtime, scene: str) -> Parts | None:
+    return runtime.parts_for((await scene_row(runtime, scene))["kind"])
+
+
+async def _sound(runtime: Runtime, plan: Plan) -> Plan:
+    """The plan, judged; BadInputError with every problem."""
+    taken = await judged(runtime, plan)
+    if taken.problems:
+        raise invalid_plan(taken.problems)
+    return taken.plan
 
 
 async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:
     """A new version by the planner that made it, from the present state of its scene."""
     async with runtime.turns[plan_id]:
         latest = await get_plan(runtime, plan_id)
-        if latest.scene is None or latest.origin.planner == "person":
+        planner = planner_named(runtime, latest.origin.planner)
+        if latest.scene is None or planner is None:
             raise RefusedError(
-                "This plan was written by hand, so there is no planner to make it anew.",
+                "This plan was written by hand, so no planner can make it anew.",
                 code="plan.no_planner",
                 hint="Edit its steps instead.",
             )
-        craft = await craft_of(runtime, latest.scene)
         origin = latest.origin
         request = PlanRequest(latest.scene, origin.text, origin.intent, note, origin.options)
-        fresh = await craft.plan(request, await correlation_of(runtime, plan_id))
-        plan = fresh.model_copy(
-            update={
-                "id": latest.id,
-                "task_id": latest.task_id,
-                "version": latest.version + 1,
-                "created_at": iso(runtime.now()),
-            }
-        )
-        return await _keep_version(runtime, plan, by=by)
+        fresh = await planner.plan(request, await correlation_of(runtime, plan_id))
+        if not fresh.steps:
+            raise _nothing_to_do(fresh)
+        update = {
+            "id": latest.id,
+            "task_id": latest.task_id,
+            "version": latest.version + 1,
+            "created_at": iso(runtime.now()),
+            "workspace": latest.workspace,
+        }
+        return await _keep_version(runtime, await _sound(runtime, fresh.model_copy(update=update)), by=by)
 
 
 async def correlation_of(runtime: Runtime, plan_id: str) -> str:
@@ -262,39 +259,25 @@ async def correlation_of(runtime: Runtime, plan_id: str) -> str:
 async def _keep_version(
     runtime: Runtime, plan: Plan, *, by: str, may_change: str | None = None
 ) -> tuple[Plan, Decision]:
-    await _refuse_scene_problems(runtime, plan)
     correlation_id = await correlation_of(runtime, plan.id)
     run = await live_run_state(runtime, plan.id)
     started = [] if run is None else [bad for bad in adoption_problems(run, plan) if bad.about != may_change]
     if started:
         raise BadInputError(started[0].says, code="run.step_started", problems=started)
-    review = _review(plan, iso(runtime.now()), by=by, running=run is not None)
+    where = {"scene": plan.scene, "correlation_id": correlation_id}
     events = [_plan_event(runtime, "planEdited", plan, correlation_id)]
     for row in await runtime.store.rows("decision", parent=plan.id, open=True):
-        data = {**row, "status": "withdrawn", "why": f"Version {plan.version} took its place."}
-        events.append(
-            runtime.event(
-                "decisionWithdrawn",
-                data,
-                owner=f"plan:{plan.id}",
-                correlation_id=correlation_id,
-                scene=plan.scene,
-                planId=plan.id,
-                decisionId=row["id"],
-            )
-        )
-    events.append(_opened(runtime, review, plan, correlation_id))
-    await runtime.store.append(events)
+        why = f"Version {plan.version} took its place."
+        events.append(withdrawn(runtime, Decision.model_validate(row), why, **where))
+    review = _review(runtime, plan, by=by, running=run is not None)
+    await runtime.store.append([*events, opened(runtime, review, **where)])
     return plan, review
 
 
 async def live_run_state(runtime: Runtime, plan_id: str) -> RunState | None:
     """The state of the run of this plan that has not ended yet, if there is one."""
-    from beforehand.app.runs import load_run
-
     for row in await runtime.store.rows("run", parent=plan_id, open=True):
-        driver = runtime.drivers.get(row["runId"])
-        return driver.run if driver is not None else await load_run(runtime, row["runId"])
+        return await runtime.runs.state(row["runId"])
     return None
 
 
@@ -317,56 +300,21 @@ async def stale_version(runtime: Runtime, latest: Plan, version: int) -> Conflic
 
 
 async def preview(runtime: Runtime, plan: Plan) -> dict[str, Any]:
-    """What the plan would do, without doing it."""
-    if plan.scene is not None:
-        return await (await craft_of(runtime, plan.scene)).preview(plan)
-    return await preview_by_tools(runtime, plan)
+    """What the plan would do, without doing it: simulated by its scene's craft, else as its tools say.
 
-
-async def preview_by_tools(runtime: Runtime, plan: Plan) -> dict[str, Any]:
-    """What each step's tool says it would do, in virtual time; file tools on a copy of the workspace."""
+    File tools are asked on a copy of the workspace.
+    """
+    parts = None if plan.scene is None else await _parts_of(runtime, plan.scene)
+    if parts is not None and parts.judge is not None and parts.judge.preview is not None:
+        simulated = await parts.judge.preview(plan)
+        if simulated is not None:
+            return simulated
     workspace = OverlayWorkspace(runtime.workspace(plan.workspace))
-    return await preview_plan(plan, runtime.catalog, runtime.extensions.tools, workspace)
-
-
-async def problems_of(runtime: Runtime, plan: Plan) -> list[Problem]:
-    """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
-    paths = [f"steps[{place}]" for place in range(len(plan.steps))]
-    found = find_problems(PlanReading(plan, paths=paths), runtime.catalog)
-    return found + await _scene_problems(runtime, plan)
-
-
-async def _refuse_scene_problems(runtime: Runtime, plan: Plan) -> None:
-    if problems := await _scene_problems(runtime, plan):
-        raise invalid_plan(problems)
-
-
-async def _scene_problems(runtime: Runtime, plan: Plan) -> list[Problem]:
-    """Every craft judges the steps of its own tools, whichever scene they name."""
-    if plan.scene is not None:
-        await craft_of(runtime, plan.scene)
-    return [problem for craft in runtime.crafts.values() for problem in await craft.problems(plan)]
-
-
-async def craft_of(runtime: Runtime, scene: str) -> Craft:
-    """The craft of a scene that the house knows."""
-    row = await runtime.store.row("scene", scene)
-    if row is None:
-        known = [found["name"] for found in await runtime.store.rows("scene")]
-        nearest = nearest_names(scene, known)
-        raise BadInputError(
-            f"There is no scene {scene!r}; known: {name_list(nearest)}.", code="scene.unknown", nearest=nearest
-        )
-    craft = runtime.crafts.get(row["kind"])
-    if craft is None:
-        raise RefusedError(f"Scenes of kind {row['kind']!r} cannot be planned for.", code="scene.no_planner")
-    return craft
-
-
-def origin_of(request: PlanRequest, planner: str) -> Origin:
-    """Where a plan comes from, as it is kept with it."""
-    intent = None if request.intent is None else dict(request.intent)
-    return Origin(planner=planner, text=request.text, intent=intent, options=dict(request.options))
+    shown = await preview_plan(plan, runtime.catalog, runtime.extensions.tools, workspace)
+    for parts in runtime.crafts.values():
+        if parts.judge is not None:
+            shown["problems"] += [problem.wire() for problem in (await parts.judge.assess(plan)).problems]
+    return shown
 
 
 def plan_answer(plan: Plan, decision: Decision | None) -> dict[str, Any]:
@@ -377,14 +325,38 @@ def plan_answer(plan: Plan, decision: Decision | None) -> dict[str, Any]:
     return shown
 
 
-def request_from(body: Mapping[str, Any]) -> PlanRequest:
-    """A planning request from `{scene, text}` or `{scene, intent}`."""
-    scene, text, intent = body.get("scene"), body.get("text"), body.get("intent")
-    if not isinstance(scene, str) or not scene:
-        raise BadInputError("Planning needs a `scene`, and `text` or `intent`.", code="plan.request")
-    if (text is None) == (intent is None):
-        raise BadInputError("Give either `text` or `intent`.", code="plan.request")
-    if intent is not None and not isinstance(intent, Mapping):
-        raise BadInputError("`intent` is an object with `goal` and `steps`.", code="plan.request")
-    options = {key: body[key] for key in ("order", "position", "tool") if body.get(key) is not None}
-    return PlanRequest(scene, None if text is None else str(text), intent, options=options)
+# -- reviews -------------------------------------------------------------------------------------------------------
+
+
+def owner_of_plans(runtime: Runtime) -> Owner:
+    """Takes the answers to reviews: start, adopt, or put away."""
+
+    async def answer(decision: Decision, given: Answering) -> None:
+        from beforehand.app.runs import adopt_version, start_run
+
+        plan_id, version = str(decision.about["planId"]), int(decision.about["version"])
+        if given.verb == "start":
+            await start_run(runtime, plan_id, version, by=given.by, note=given.note)
+        elif given.verb == "adopt":
+            runs = await runtime.store.rows("run", parent=plan_id, open=True)
+            if not runs:
+                raise ConflictError("The run has ended, so nothing can adopt this version.", code="run.ended")
+            await adopt_version(runtime, runs[-1]["runId"], version, by=given.by)
+        else:
+            scene = (await get_plan(runtime, plan_id, version)).scene
+            where = {"scene": scene, "correlation_id": await correlation_of(runtime, plan_id)}
+            await close_decision(runtime, decision, given, **where)
+
+    return Owner(answer)
+
+
+def review_id(plan: Plan) -> str:
+    """The id of the review of a version."""
+    return f"{plan.id}-v{plan.version}"
+
+
+async def answer_review(runtime: Runtime, plan: Plan, given: Answering, **about: Any) -> None:
+    """Close the review of a version that was taken up in another way, if it is open."""
+    row = await runtime.store.row("decision", review_id(plan))
+    if row is not None and row["status"] == "open":
+        await runtime.store.append([answered(runtime, Decision.model_validate(row), given, scene=plan.scene, **about)])

@@ -1,7 +1,7 @@
-"""The house: everything that is open while a process works on a home.
+"""The runtime: everything that is open while a process works on a home.
 
-Opened for leading it may write the log and run plans; opened for looking it reads. The verbs live beside it, one
-function each; they all take the house as their first argument.
+Opened for leading it may write the log and run plans; opened for reading it only reads. The verbs live beside it, one
+function each; they all take the runtime as their first argument.
 """
 
 import asyncio
@@ -9,25 +9,31 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
 from beforehand.adapters.files.workspace import DiskWorkspace
-from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.app.clock import WallClock
-from beforehand.app.craft import Craft
-from beforehand.app.extensions import Extensions, open_extensions
+from beforehand.app.craft import Owner, Parts, Scenes
+from beforehand.app.crafts import Crafts, load_crafts
+from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
+from beforehand.app.sentences import Sentences
 from beforehand.app.settings import Settings
+from beforehand.app.stores import open_store
+from beforehand.engine.inputs import RunInput
+from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.loop.drivers import Drivers
 from beforehand.loop.feed import Feed
-from beforehand.loop.rows import project
-from beforehand.loop.run_driver import RunDriver
 from beforehand.loop.telemetry import Telemetry
-from beforehand.model.errors import BadInputError
+from beforehand.model.errors import BadInputError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
+from beforehand.ports.run_host import RunHost
 from beforehand.ports.store import Store
+
+ServiceT = TypeVar("ServiceT")
 
 
 @dataclass(slots=True)
@@ -36,17 +42,49 @@ class Runtime:
     store: Store
     clock: Clock
     extensions: Extensions
-    catalog: ToolCatalog
     feed: Feed
+    sentences: Sentences
+    drivers: Drivers
+    catalog: ToolCatalog
+    serves: bool = True
+    """False in a process that carries out one plan and is not the home's server."""
     telemetry: Telemetry = field(default_factory=Telemetry)
-    crafts: dict[str, Craft] = field(default_factory=dict)
-    drivers: dict[str, RunDriver] = field(default_factory=dict)
-    work: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    crafts: dict[str, Parts] = field(default_factory=dict)
+    owners: dict[str, Owner] = field(default_factory=dict)
+    """Who takes the answers to decisions, by what the owner's id begins with."""
     turns: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """One verb at a time on one plan, so that nobody starts the same version twice."""
+    run_host: RunHost[RunState, RunInput] | None = None
 
     def now(self) -> int:
         return self.clock.now_ms()
+
+    @property
+    def runs(self) -> RunHost[RunState, RunInput]:
+        """What carries plans out; refused where the runtime was opened for reading."""
+        if self.run_host is None:
+            raise UnavailableError("This process only reads the home, so it runs no plans.", code="run.reading_only")
+        return self.run_host
+
+    def service(self, kind: type[ServiceT]) -> ServiceT:
+        """The craft whose service is of this class; UnavailableError where it is not open here."""
+        for parts in self.crafts.values():
+            if isinstance(parts.service, kind):
+                return parts.service
+        raise UnavailableError(f"{kind.__name__} is not open in this process.", code="craft.not_open")
+
+    def scenes_of(self, kind: str) -> Scenes | None:
+        """What a craft brings for scenes of this kind."""
+        parts = self.parts_for(kind)
+        return None if parts is None else parts.scenes
+
+    def parts_for(self, kind: str) -> Parts | None:
+        """The craft whose scenes are of this kind."""
+        return next((parts for parts in self.crafts.values() if parts.scenes and parts.scenes.kind == kind), None)
+
+    @property
+    def scene_kinds(self) -> list[str]:
+        return sorted(parts.scenes.kind for parts in self.crafts.values() if parts.scenes)
 
     async def log(
         self,
@@ -58,7 +96,7 @@ class Runtime:
         scene: str | None = None,
         **about: Any,
     ) -> Event:
-        """Append one event of the house's own."""
+        """Append one event and return it numbered; `about` holds its ids."""
         correlation_id = correlation_id or _of_this_request()
         event = self.event(kind, data, owner=owner, correlation_id=correlation_id, scene=scene, **about)
         return (await self.store.append([event]))[0]
@@ -73,18 +111,18 @@ class Runtime:
         scene: str | None = None,
         **about: Any,
     ) -> Event:
+        """An event of now, to be appended together with others."""
         return Event(kind, about, data, self.now(), scene=scene, correlation_id=correlation_id, owner=owner)
 
     def workspace(self, path: str | None) -> DiskWorkspace:
-        """The folder a plan's file tools stay inside; the house's own files are closed to them."""
+        """The folder a plan's file tools stay inside; Beforehand's own files are closed to them.
+
+        Raises BadInputError when there is no such folder.
+        """
         root = self.settings.workspace if path is None else self.settings.workspace / path
         if not root.is_dir():
-            raise BadInputError(f"The workspace {root} is no folder.", code="workspace.missing")
+            raise BadInputError(f"The workspace {root} is not a folder.", code="workspace.missing")
         return DiskWorkspace(root, closed=[self.settings.home])
-
-    def refresh_catalog(self) -> None:
-        """The set of tools has changed."""
-        self.catalog = self.extensions.catalog
 
 
 def _of_this_request() -> str:
@@ -96,23 +134,30 @@ def _of_this_request() -> str:
 async def open_runtime(
     settings: Settings,
     *,
-    lead: bool = True,
     with_servers: bool = True,
+    serves: bool = True,
     clock: Clock | None = None,
     store: Store | None = None,
     url: str | None = None,
     note: str = "",
+    crafts: Crafts | None = None,
 ) -> AsyncIterator[Runtime]:
-    """Open a home, or a `store` in place of its log; NotLeadingError when another process leads it already."""
+    """Lead a home, or a `store` in place of its log, with every craft and tool.
+
+    `with_servers` false leaves MCP servers alone; `serves` false is for a process that carries out one plan.
+    Raises NotLeadingError when another process leads the home already.
+    """
+    crafts = crafts or load_crafts()
     clock = clock or WallClock()
     if store is None:
-        store = await SqliteStore.open(
-            settings.database, project=project, lead=lead, now_ms=clock.now_ms, url=url, note=note
+        store = await open_store(
+            settings.store_url, project=crafts.projection(), now_ms=clock.now_ms, served_at=url, note=note
         )
     try:
-        extensions = await open_extensions(settings, with_servers=with_servers)
-        runtime = Runtime(settings, store, clock, extensions, extensions.catalog, Feed(store))
+        runtime = _runtime(settings, store, clock, crafts, serves)
         try:
+            await load_plugins(runtime.extensions, settings, with_servers=with_servers)
+            runtime.catalog = runtime.extensions.catalog
             yield runtime
         finally:
             await _close(runtime)
@@ -120,12 +165,45 @@ async def open_runtime(
         await store.close()
 
 
+def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, serves: bool) -> Runtime:
+    from beforehand.app.decisions import owner_of_bugs
+    from beforehand.app.local_runs import LocalRuns
+    from beforehand.app.plans import owner_of_plans
+    from beforehand.app.run_answers import owner_of_runs
+
+    extensions = built_in_extensions(settings)
+    extensions.reasons.extend(crafts.missing)
+    sentences = Sentences(craft.sentences for craft in crafts.by_name.values())
+    runtime = Runtime(
+        settings,
+        store,
+        clock,
+        extensions,
+        Feed(store, sentences.added_to),
+        sentences,
+        Drivers(store, clock),
+        extensions.catalog,
+        serves,
+    )
+    runtime.run_host = LocalRuns(runtime)
+    runtime.owners |= {
+        "plan": owner_of_plans(runtime),
+        "run": owner_of_runs(runtime),
+        "bug": owner_of_bugs(runtime),
+    }
+    for name, craft in crafts.by_name.items():
+        parts = runtime.crafts[name] = craft.open(runtime)
+        runtime.owners |= parts.owners
+        for tool in parts.tools:
+            extensions.add(tool)
+    return runtime
+
+
 async def _close(runtime: Runtime) -> None:
     runtime.feed.close()
     runtime.telemetry.close()
-    for task in runtime.work.values():
-        task.cancel()
-    await asyncio.gather(*runtime.work.values(), return_exceptions=True)
-    for craft in runtime.crafts.values():  # after the runs: to a step, a fleet that stops would be a failure
-        await craft.close()
+    await runtime.runs.close()
+    for parts in runtime.crafts.values():  # after the runs: to a step, a craft that stops would be a failure
+        await parts.close()
+    await runtime.drivers.stop()
     await runtime.extensions.close()

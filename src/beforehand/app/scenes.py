@@ -1,4 +1,4 @@
-"""Scenes: what the house works in. Saved, checked and made live by name; the examples come with the package."""
+"""Scenes: what plans work in. Saved, checked and made live by name; the examples come with the package."""
 
 import hashlib
 import re
@@ -7,40 +7,30 @@ from typing import Any
 
 import structlog
 
-from beforehand.app.documents import read_file
+from beforehand.app.examples import example_files, find_document, no_scene
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import Problem, name_list
 
 log = structlog.get_logger("beforehand.scenes")
-_HERE = Path(__file__).resolve()
-_PLACES = (_HERE.parents[1] / "scenes", _HERE.parents[3] / "scenes")
-"""Inside an installed package, and beside the source."""
 
 
-def example_files() -> dict[str, Path]:
-    """The example scenes that come with the package, by name."""
-    found: dict[str, Path] = {}
-    for folder in _PLACES:
-        for path in sorted(folder.glob("*.yaml")):
-            found.setdefault(path.stem, path)
-    return found
-
-
-def find_document(name_or_file: str) -> Any:
-    """The document of an example scene by name, or of a file."""
-    examples = example_files()
-    if name_or_file in examples:
-        return read_file(str(examples[name_or_file]))
-    if name_or_file == "-" or "/" in name_or_file or "." in name_or_file or Path(name_or_file).exists():
-        return read_file(name_or_file, odd_numbers=True)
-    nearest = nearest_names(name_or_file, examples)
-    raise NotFoundError(
-        f"There is no scene {name_or_file!r}, and no such file; scenes: {name_list(nearest)}.",
-        code="scene.unknown",
-        nearest=nearest,
-    )
+async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:
+    """A scene's document: an example's or a file's, else where a craft keeps scenes elsewhere."""
+    try:
+        return find_document(name_or_file)
+    except NotFoundError as error:
+        if error.code != "scene.unknown":
+            raise
+    names = set(example_files())
+    for parts in runtime.crafts.values():
+        if parts.scenes is not None and parts.scenes.kept_elsewhere is not None:
+            found = await parts.scenes.find(name_or_file)
+            if found is not None:
+                return found
+            names |= {*await parts.scenes.kept_elsewhere()}
+    raise no_scene(name_or_file, names)
 
 
 def home_file(home: Path, folder: str, scene: str) -> Path:
@@ -49,25 +39,28 @@ def home_file(home: Path, folder: str, scene: str) -> Path:
     return home / folder / f"{scene if plain else hashlib.sha256(scene.encode()).hexdigest()[:32]}.json"
 
 
-def check_scene(house_crafts: Any, document: Any) -> dict[str, Any]:
+def check_scene(runtime: Runtime, document: Any) -> dict[str, Any]:
     """A scene's document in its normal form; BadInputError with every problem."""
-    kinds = sorted(house_crafts)
+    kinds = runtime.scene_kinds
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
         raise BadInputError(f"A scene is an object with `kind`, one of {name_list(kinds)}.", code="scene.shape")
-    craft = house_crafts.get(document["kind"])
-    if craft is None:
-        raise BadInputError(
-            f"There is no kind of scene {document['kind']!r}; there is {name_list(kinds)}.",
-            code="scene.kind",
-            nearest=kinds,
+    scenes = runtime.scenes_of(document["kind"])
+    if scenes is None:
+        raise BadInputError.unknown(
+            "kind of scene", document["kind"], kinds, code="scene.kind", plural="kinds of scenes"
         )
-    checked: dict[str, Any] = craft.check_scene(document)
-    return checked
+    return scenes.check(document)
+
+
+def warnings(runtime: Runtime, checked: dict[str, Any]) -> list[Problem]:
+    """What is legal in a checked scene and yet worth a look."""
+    scenes = runtime.scenes_of(checked["kind"])
+    return [] if scenes is None else scenes.warnings(checked)
 
 
 async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
     """Keep a scene under its name; an active one goes on with the new document only when activated again."""
-    checked = check_scene(runtime.crafts, document)
+    checked = check_scene(runtime, document)
     if name is not None and checked.get("name") != name:
         raise BadInputError(f"The scene calls itself {checked.get('name')!r}, not {name!r}.", code="scene.name")
     name = str(checked["name"])
@@ -93,10 +86,12 @@ async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activ
 
 
 async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
-    """Make a scene live."""
+    """Make a scene live; NotFoundError where there is none, ConflictError where its craft cannot."""
     row = await get_scene(runtime, name)
-    craft = runtime.crafts[row["kind"]]
-    await craft.activate(name, row["document"])
+    scenes = runtime.scenes_of(row["kind"])
+    if scenes is None:
+        raise ConflictError(f"No craft for scenes of kind {row['kind']!r} is installed.", code="scene.no_craft")
+    await scenes.activate(name, row["document"])
     if not row.get("active"):
         row = {**row, "active": True}
         await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
@@ -106,24 +101,64 @@ async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
 async def recover_scenes(runtime: Runtime) -> None:
     """After a start: make everything live that was."""
     for row in await runtime.store.rows("scene", open=True):
-        if row["kind"] in runtime.crafts:
+        scenes = runtime.scenes_of(row["kind"])
+        if scenes is not None:
             try:
-                await runtime.crafts[row["kind"]].activate(row["name"], row["document"])
-            except BeforehandError as error:  # a graph that does not answer: this scene stands still, the rest goes on
+                await scenes.activate(row["name"], row["document"])
+            except BeforehandError as error:  # something outside does not answer: this scene stands still
                 log.error("a scene could not be made live", scene=row["name"], says=error.says)
 
 
 async def get_scene(runtime: Runtime, name: str) -> dict[str, Any]:
+    """A scene with its document; NotFoundError with the names there are."""
     row = await runtime.store.row("scene", name)
     if row is None:
-        nearest = nearest_names(name, [found["name"] for found in await runtime.store.rows("scene")])
-        raise NotFoundError(
-            f"There is no scene {name!r}; known: {name_list(nearest)}.", code="scene.unknown", nearest=nearest
-        )
+        raise NotFoundError.unknown("scene", name, await _names(runtime))
     return row
 
 
+async def scene_row(runtime: Runtime, name: str) -> dict[str, Any]:
+    """The same for a name inside something that was handed in: one nobody knows makes that wrong."""
+    row = await runtime.store.row("scene", name)
+    if row is None:
+        raise BadInputError.unknown("scene", name, await _names(runtime))
+    return row
+
+
+async def _names(runtime: Runtime, kind: str | None = None) -> list[str]:
+    return [row["name"] for row in await runtime.store.rows("scene") if kind in (None, row["kind"])]
+
+
+async def scene_names(runtime: Runtime, kind: str) -> list[str]:
+    """The names of all scenes of a kind."""
+    return await _names(runtime, kind)
+
+
 async def list_scenes(runtime: Runtime) -> list[dict[str, Any]]:
-    """The scenes the house knows, without their documents."""
-    rows = await runtime.store.rows("scene")
-    return [{key: row[key] for key in ("name", "kind", "active", "savedAt")} for row in rows]
+    """The scenes this home knows, without their documents."""
+    return [scene_head(row) for row in await runtime.store.rows("scene")]
+
+
+def scene_head(row: dict[str, Any]) -> dict[str, Any]:
+    """A scene without its document."""
+    return {key: row[key] for key in ("name", "kind", "active", "savedAt")}
+
+
+# -- making sure that a scene is there ----------------------------------------------------------------------------
+
+
+async def known_scene(runtime: Runtime, name: str) -> str:
+    """The name of a scene that was saved before."""
+    return str((await scene_row(runtime, name))["name"])
+
+
+async def saved_scene(runtime: Runtime, name_or_file: str) -> str:
+    """The name of a scene, saved now from an example, a file or another place where nobody knew it."""
+    if await runtime.store.row("scene", name_or_file) is not None:
+        return name_or_file
+    return str((await save_scene(runtime, None, await find_anywhere(runtime, name_or_file)))["name"])
+
+
+async def live_scene(runtime: Runtime, name_or_file: str) -> str:
+    """The same, made live."""
+    return str((await activate_scene(runtime, await saved_scene(runtime, name_or_file)))["name"])

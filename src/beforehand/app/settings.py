@@ -42,7 +42,7 @@ KNOWN = (
     Setting("speed", 1.0, float, "How fast simulated time passes in `up`."),
     Setting("model", None, str, "The model that drafts plans, such as openai:gpt-5; none by default."),
     Setting("model_url", None, str, "The base URL of an OpenAI-compatible endpoint."),
-    Setting("graph", None, str, "A Bolt address such as bolt://127.0.0.1:7687 for cells kept in Neo4j."),
+    Setting("graph", None, str, "A Bolt address such as bolt://127.0.0.1:7687, for maps kept in Neo4j."),
     Setting("graph_user", None, str, "Who asks the graph database, where the address does not say."),
     Setting("graph_password", None, str, "The password for it, where the address does not hold it.", secret=True),
     Setting("token", None, str, "An admin token; empty is unset.", secret=True),
@@ -77,6 +77,10 @@ class Settings:
                 f"The store {db.split('://')[0]}:// is not known here; a path or sqlite:///path is.", code="settings.db"
             )
         return Path(db).expanduser().absolute()
+
+    @property
+    def store_url(self) -> str:
+        return str(self.database)
 
     @property
     def workspace(self) -> Path:

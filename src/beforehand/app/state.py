@@ -8,19 +8,21 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import list_scenes
 
 RECENT_RUNS = 50
-_SCENE_LISTS = ("robots", "worksites", "streams", "tasks", "cells", "fleets", "sessions")
+SESSIONS = "sessions"
+"""A list every state has, whether or not anything installed fills it."""
 
 
 async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, Any]:
-    """`GET /state`: scenes, robots, worksites, streams, tasks, runs, sessions, decisions; `seq` first."""
+    """`GET /state`: `seq`, scenes, runs, decisions, and the lists that the crafts of the active scenes bring."""
     seq = await runtime.store.last_seq()
     scenes = [row for row in await list_scenes(runtime) if scene is None or row["name"] == scene]
     runs = [run for run in await list_runs(runtime, limit=RECENT_RUNS) if scene is None or run.get("scene") == scene]
-    shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in _SCENE_LISTS}}
+    lists = [name for parts in runtime.crafts.values() if parts.scenes for name in parts.scenes.lists]
+    shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in (*lists, SESSIONS)}}
     for row in scenes:
-        craft = runtime.crafts.get(row["kind"])
-        if row["active"] and craft is not None:
-            for name, items in (await craft.state(row["name"])).items():
+        brought = runtime.scenes_of(row["kind"])
+        if row["active"] and brought is not None:
+            for name, items in (await brought.state(row["name"])).items():
                 shown.setdefault(name, []).extend(items)
     decisions = await list_decisions(runtime)
     shown["runs"] = runs

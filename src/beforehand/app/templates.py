@@ -5,14 +5,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from beforehand.app.plans import take_plan
+from beforehand.app.intake import PlanInput
+from beforehand.app.plans import create_plan
 from beforehand.app.runtime import Runtime
 from beforehand.engine.template import fill_template, template_problems
 from beforehand.engine.validate import check_document, invalid_plan
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, NotFoundError
 from beforehand.model.plan import Plan, Template
-from beforehand.model.reason import name_list, nearest_names
 
 
 async def list_templates(runtime: Runtime) -> list[dict[str, Any]]:
@@ -22,10 +22,7 @@ async def list_templates(runtime: Runtime) -> list[dict[str, Any]]:
 async def get_template(runtime: Runtime, name: str) -> Template:
     row = await runtime.store.row("template", name)
     if row is None:
-        nearest = nearest_names(name, [found["name"] for found in await list_templates(runtime)])
-        raise NotFoundError(
-            f"There is no template {name!r}; known: {name_list(nearest)}.", code="template.unknown", nearest=nearest
-        )
+        raise NotFoundError.unknown("template", name, [found["name"] for found in await list_templates(runtime)])
     return Template.model_validate(row)
 
 
@@ -96,4 +93,4 @@ async def plan_from_template(
     template = await get_template(runtime, name)
     document = fill_template(template, dict(parameters or {}))
     document.setdefault("name", name)
-    return await take_plan(runtime, document, workspace=workspace, correlation_id=correlation_id, by=by)
+    return await create_plan(runtime, PlanInput(document), workspace=workspace, correlation_id=correlation_id, by=by)

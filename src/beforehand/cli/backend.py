@@ -4,11 +4,12 @@ Both take the same questions and give the same documents, so that `run`, `inbox`
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
 
 Document = dict[str, Any]
@@ -18,6 +19,17 @@ STARTING_TRIES = 100
 STARTING_PAUSE_S = 0.1
 
 
+Local = Callable[["Runtime"], Awaitable[Any]]
+
+
+class Call(NamedTuple):
+    """A call of the HTTP API; the path is below `/api/v1`."""
+
+    method: str
+    path: str
+    body: Any = None
+
+
 class Backend(Protocol):
     url: str | None
     """Where the server is; None when the work is done here."""
@@ -25,11 +37,11 @@ class Backend(Protocol):
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         """Hand a plan in; the answer is the plan with its id and version."""
 
-    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
-        """A person says where a cell's robot stands and what it holds; the answer is the cell."""
+    async def live_scene(self, name_or_file: str) -> str:
+        """Make a scene live, saving it first where nobody knows it; its name."""
 
-    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
-        """Have a cell's simulated controller go wrong."""
+    async def perform(self, local: "Local", call: Call) -> Any:
+        """Do what a craft's command asks for: `local` with the runtime in this process, or `call` at the server."""
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document: ...
 
@@ -40,7 +52,7 @@ class Backend(Protocol):
     async def start(self, plan_id: str, version: int) -> Document:
         """Approve that version and start it; the answer is the run."""
 
-    async def recover(self, run_id: str) -> Document:
+    async def resume(self, run_id: str) -> Document:
         """See to it that somebody works on the run; the answer is the run."""
 
     async def run(self, run_id: str) -> Document: ...
@@ -70,7 +82,8 @@ async def open_backend(settings: "Settings", *, note: str, with_servers: bool = 
     async with AsyncExitStack() as stack:
         for tried in range(STARTING_TRIES):
             try:
-                runtime = await stack.enter_async_context(open_runtime(settings, note=note, with_servers=with_servers))
+                opening = open_runtime(settings, note=note, with_servers=with_servers, serves=False)
+                runtime = await stack.enter_async_context(opening)
             except NotLeadingError as error:
                 if error.extra.get("url"):
                     from beforehand.cli.remote_backend import RemoteBackend

@@ -118,19 +118,14 @@ def leader(settings: "Settings") -> Finding:
 
 async def log(settings: "Settings") -> Finding:
     """Whether the home's log can be read, opened the way every other command opens it."""
-    from beforehand.adapters.sqlite.store import SqliteStore
-    from beforehand.app.clock import WallClock
-    from beforehand.loop.rows import project
+    from beforehand.app.stores import open_reading, store_exists
     from beforehand.model.errors import BeforehandError
 
-    if not settings.database.exists():
+    if not store_exists(settings.store_url):
         return Finding("log", "ok", "Nothing is remembered yet.")
     try:
-        store = await SqliteStore.open(settings.database, project=project, lead=False, now_ms=WallClock().now_ms)
-        try:
+        async with open_reading(settings.store_url) as store:
             count = await store.last_seq()
-        finally:
-            await store.close()
     except BeforehandError as error:
         return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
     return Finding("log", "ok", f"{count} events.")

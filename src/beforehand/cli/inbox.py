@@ -9,9 +9,9 @@ from beforehand.cli.options import DbOption, HomeOption, OutputOption, YesOption
 from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
 
 if TYPE_CHECKING:
-    from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
     from beforehand.cli.backend import Backend, Document
+    from beforehand.ports.store import Store
 
 app = typer.Typer(help="What waits for a person: reviews, approvals, questions, failures, steps in doubt.")
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The decision's id.")]
@@ -28,10 +28,9 @@ def inbox(
 @app.command("list")
 def list_open(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """Everything that waits for a person."""
-    from beforehand.app.inbox import list_decisions
     from beforehand.cli.read_home import read_home
 
-    decisions = read_home(settings_from(home=home, db=db), list_decisions, [])
+    decisions = read_home(settings_from(home=home, db=db), lambda store: store.rows("decision", open=True), [])
     if output is Output.JSON:
         print_json(decisions)
     else:
@@ -46,15 +45,18 @@ def list_open(output: OutputOption = Output.TABLE, home: HomeOption = None, db: 
 @app.command()
 def show(id: IdArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """What a decision covers, its evidence, and what each verb does."""
-    from beforehand.app.inbox import show_decision
     from beforehand.cli.read_home import read_home
     from beforehand.cli.run import refuse_missing
+    from beforehand.model.errors import NotFoundError
 
     settings = settings_from(home=home, db=db)
     refuse_missing(settings, f"so there is no decision {id!r}")
 
-    async def shown(runtime: "Runtime") -> dict[str, Any]:
-        return await show_decision(runtime, id)
+    async def shown(store: "Store") -> dict[str, Any]:
+        found = await store.row("decision", id)
+        if found is None:
+            raise NotFoundError.unknown("decision", id, [row["id"] for row in await store.rows("decision", open=True)])
+        return found
 
     decision = read_home(settings, shown, {})
     if output is Output.JSON:

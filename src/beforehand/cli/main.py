@@ -1,6 +1,6 @@
 """The command `beforehand`: its commands, and the one place where errors become exit codes.
 
-Heavy imports happen inside commands, so that `--help` answers at once.
+A command's module is imported when it is called, a craft's too, so that `--help` answers at once.
 """
 
 import os
@@ -11,16 +11,47 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from beforehand import __version__
-from beforehand.cli import config, doctor, inbox, plan, plans, plugins, run, scene, template, token, up
 from beforehand.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stopped, code_for, explain, report_bug
+from beforehand.cli.lazy import Entry, LazyGroup
 from beforehand.cli.logs import is_debug, set_debug
 from beforehand.cli.screen import prepare_streams, print_err, print_out
-from beforehand.crafts.cell import commands as cell
-from beforehand.crafts.cell import graph_commands as graph
-from beforehand.crafts.fleet import commands as fleet
+
+
+def _entry(module: str, attribute: str, says: str) -> Entry:
+    return Entry(f"beforehand.cli.{module}", attribute, says)
+
+
+COMMANDS = {
+    "up": _entry("up", "up", "Start the server; it goes on with every run the home knows."),
+    "plan": _entry("plan", "plan", "Make a plan from words or an intent."),
+    "check": _entry("plans", "check", "Is this plan, or this list of steps, valid? Every problem at once."),
+    "preview": _entry("plans", "preview", "Simulate a plan: what it would do, in which order, and how long it takes."),
+    "run": _entry("run", "run", "Carry a plan out."),
+    "template": _entry("template", "app", "Plans kept for reuse, with typed parameters."),
+    "inbox": _entry("inbox", "app", "What waits for a person: reviews, approvals, questions, failures, doubts."),
+    "scene": _entry("scene", "app", "Scenes: what plans work in."),
+    "doctor": _entry("doctor", "doctor", "Is everything there and well?"),
+    "config": _entry("config", "app", "Settings: what is set, and where each comes from."),
+    "plugins": _entry("plugins", "plugins", "What is installed and what it brings."),
+    "token": _entry("token", "app", "Access tokens for servers that others can reach."),
+    "version": _entry("main", "version", "Show the version."),
+}
+
+
+class Commands(LazyGroup):
+    """The commands here and those of every craft that is installed."""
+
+    def __init__(self, **settings: Any) -> None:
+        from beforehand.app.craft_commands import listed_commands
+
+        brought = {one.name: Entry(one.module, one.name.replace("-", "_"), one.help) for one in listed_commands()}
+        self.entries = {**COMMANDS, **{name: entry for name, entry in brought.items() if name not in COMMANDS}}
+        super().__init__(**settings)
+
 
 app = typer.Typer(
     name="beforehand",
+    cls=Commands,
     help="Plans you can see, check and change before anything moves, and then carry out.",
     no_args_is_help=True,
     add_completion=False,
@@ -46,28 +77,10 @@ def beforehand(
     """Plans you can see, check and change before anything moves, and then carry out."""
 
 
-@app.command()
 def version() -> int:
     """Show the version."""
     print_out(f"beforehand {__version__}")
     return DONE
-
-
-app.command()(up.up)
-app.command()(plan.plan)
-app.command()(plans.check)
-app.command()(plans.preview)
-app.command()(run.run)
-app.add_typer(template.app, name="template")
-app.add_typer(inbox.app, name="inbox")
-app.add_typer(scene.app, name="scene")
-app.add_typer(cell.app, name="cell")
-app.add_typer(fleet.app, name="fleet")
-app.add_typer(graph.app, name="graph")
-app.command()(doctor.doctor)
-app.add_typer(config.app, name="config")
-app.command()(plugins.plugins)
-app.add_typer(token.app, name="token")
 
 
 def main() -> None:

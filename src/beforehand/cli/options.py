@@ -16,7 +16,7 @@ WorkspaceOption = Annotated[
 ]
 SceneOption = Annotated[str | None, typer.Option("--scene", metavar="NAME|FILE", help="The scene the plan is for.")]
 PositionOption = Annotated[
-    str | None, typer.Option("--position", metavar="P", help="Where the cell's robot stands at the start.")
+    str | None, typer.Option("--position", metavar="P", help="Where the robot stands at the start.")
 ]
 ToolOption = Annotated[str | None, typer.Option("--tool", metavar="T", help="The tool it holds at the start, or none.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Approve every step that asks for approval.")]

@@ -49,19 +49,18 @@ def plan(
     It starts from --position and --tool, else from where the home's log says the robot stands, else as the scene
     begins. The JSON can be handed to check, preview and run.
     """
-    from beforehand.app.craft import PlanRequest
     from beforehand.app.documents import read_file
     from beforehand.app.dry_run import draft_plan
+    from beforehand.app.intake import PlanInput
     from beforehand.cli.run_async import run_async
 
     _refuse_unclear(text, scene, intent)
     given = {"order": order.value if order else None, "position": position, "tool": tool}
     options = {name: value for name, value in given.items() if value is not None}
     wanted = None if intent is None else _intent(read_file(intent))
-    made = run_async(
-        draft_plan(settings_from(home=home, db=db), PlanRequest(str(scene), text, wanted, options=options))
-    )
-    _print(made, output)
+    request = PlanInput(scene=scene, text=text, intent=wanted, options=options)
+    made, steps = run_async(draft_plan(settings_from(home=home, db=db), request))
+    _print(made, steps, output)
     return DONE
 
 
@@ -88,28 +87,17 @@ def _intent(document: Any) -> Any:
     return document
 
 
-def _print(made: "Plan", output: PlanOutput) -> None:
+def _print(made: "Plan", steps: list[dict[str, Any]], output: PlanOutput) -> None:
     if output is PlanOutput.JSON:
         shown = made.wire()
         print_json({key: value for key, value in shown.items() if value != ""})
         return
     if output is PlanOutput.STEPS:
-        print_json(_steps(made))
+        print_json(steps)
     else:
         _show(made)
     for note in made.notes:
         (print_out if output is PlanOutput.TABLE else print_err)(note)
-
-
-def _steps(made: "Plan") -> list[dict[str, Any]]:
-    """The atomic list of a cell's plan; of another the plan's own steps."""
-    from beforehand.crafts.cell.core.plan_steps import from_plan_steps
-    from beforehand.model.plan import step_wire
-
-    documents = [step_wire(step) for step in made.steps]
-    if made.origin.planner == "cell":
-        return [step.wire() for step in from_plan_steps(documents)]
-    return documents
 
 
 def _show(made: "Plan") -> None:

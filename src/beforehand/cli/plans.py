@@ -27,19 +27,20 @@ def check(
     home: HomeOption = None,
     db: DbOption = None,
 ) -> int:
-    """Is this plan, or this list of a cell's steps, valid? Every problem at once."""
+    """Is this plan, or this list of steps, valid? Every problem at once."""
     from beforehand.app.documents import read_file
     from beforehand.app.dry_run import check_plan
+    from beforehand.app.intake import PlanInput
     from beforehand.cli.run_async import run_async
 
-    document = read_file(plan)
-    found = run_async(check_plan(settings_from(home=home, db=db), document, scene, _start(position, tool)))
+    given = PlanInput(read_file(plan), scene, options=_start(position, tool))
+    found = run_async(check_plan(settings_from(home=home, db=db), given))
     shown = [problem.wire() for problem in found.problems]
     if output is Output.JSON:
         told: dict[str, Any] = {"valid": not shown, "steps": found.steps, "problems": shown}
         print_json(told if found.end is None else told | {"end": found.end})
     elif not shown:
-        print_out(f"The plan is valid: {counted(found.steps, 'step')}.{_ends(found.end)}")
+        print_out(f"The plan is valid: {counted(found.steps, 'step')}.{_after(found.says)}")
     if shown:
         print_problems(shown, head=f"The plan has {counted(len(shown), 'problem')}:")
         return FAILED
@@ -47,15 +48,12 @@ def check(
 
 
 def _start(position: str | None, tool: str | None) -> dict[str, str]:
-    given = {"current_position": position, "current_tool": tool}
+    given = {"position": position, "tool": tool}
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _ends(end: dict[str, Any] | None) -> str:
-    if not end or "current_position" not in end:
-        return ""
-    held = "no tool" if end["current_tool"] == "none" else end["current_tool"]
-    return f" The robot ends at {end['current_position']} with {held}."
+def _after(sentence: str) -> str:
+    return f" {sentence}" if sentence else ""
 
 
 def preview(
@@ -70,35 +68,26 @@ def preview(
 ) -> int:
     """Simulate a plan: what it would do, in which order, how long it takes, and the diff of every write.
 
-    For a cell also the moves, the tool changes, where the robot ends and, on a terminal, the way on the map.
+    For a scene that can be simulated also the moves, the tool changes, how it ends and, on a terminal, a map.
     """
     from beforehand.app.documents import read_file
-    from beforehand.app.dry_run import preview_document
+    from beforehand.app.dry_run import preview_input
+    from beforehand.app.intake import PlanInput
     from beforehand.cli.run_async import run_async
 
-    document = read_file(plan)
     settings = settings_from(workspace=workspace, home=home, db=db)
-    shown, cell = run_async(preview_document(settings, document, scene, _start(position, tool)))
+    given = PlanInput(read_file(plan), scene, options=_start(position, tool))
+    shown, drawn = run_async(preview_input(settings, given))
     if output is Output.JSON:
         print_json(shown)
     else:
         _show(shown)
-        if cell is not None and cell.get("kind") == "cell" and sys.stdout.isatty():
-            _draw(cell, shown)
+        if drawn is not None and sys.stdout.isatty():
+            print_out("", drawn)
     if shown["problems"]:
         print_problems(shown["problems"], head=f"It would not work out: {counted(len(shown['problems']), 'problem')}.")
         return FAILED
     return DONE
-
-
-def _draw(document: dict[str, Any], shown: dict[str, Any]) -> None:
-    """The way on the cell's map, from where the robot stands to where it ends."""
-    from beforehand.crafts.cell.core.ascii_map import ascii_map
-    from beforehand.crafts.cell.core.scene import read_cell
-
-    moves = [row for row in shown["timeline"] if row.get("action") == "move"]
-    path = [*(row["from"] for row in moves[:1]), *(row["position"] for row in moves)]
-    print_out("", ascii_map(read_cell(document), path, robot=shown["end"].get("current_position")))
 
 
 def _show(shown: dict[str, Any]) -> None:
@@ -118,7 +107,7 @@ def _show(shown: dict[str, Any]) -> None:
 
         for diff in shown["diffs"]:
             console().print(diff_text(f"# {diff['stepId']}\n{diff['diff']}"))
-    print_out(f"It would take about {shown['durationS']:.1f} s, {_extent(shown)}.{_ends(shown.get('end'))}")
+    print_out(f"It would take about {shown['durationS']:.1f} s, {_extent(shown)}.{_after(shown.get('endSays', ''))}")
 
 
 def _asks(row: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from beforehand.cli.exits import DONE, FAILED
 from beforehand.cli.options import OutputOption, settings_from
-from beforehand.cli.screen import Output, line, print_err, print_json, print_table
+from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
@@ -24,17 +24,17 @@ def plugins(output: OutputOption = Output.TABLE) -> int:
             for tool in shown["tools"]
         ]
         print_table(("tool", "effect", "destructive", "from", "what"), rows)
+        print_out(f"Crafts: {', '.join(shown['crafts']) or 'none'}.")
     for reason in shown["missing"]:
         print_err(f"{reason['about']}: {reason['says']} {reason['tryNext']}".strip())
     return FAILED if shown["missing"] else DONE
 
 
 async def gather(settings: "Settings") -> dict[str, Any]:
-    """The tools and the reasons why others are missing."""
-    from beforehand.app.extensions import open_extensions
+    """The crafts, the tools, and the reasons why others are missing."""
+    from beforehand.app.dry_run import open_dry_run
 
-    extensions = await open_extensions(settings)
-    try:
+    async with open_dry_run(settings) as runtime:
         tools = [
             {
                 "name": spec.name,
@@ -45,8 +45,8 @@ async def gather(settings: "Settings") -> dict[str, Any]:
                 "inputSchema": dict(spec.input_schema),
                 "canProbe": spec.can_probe,
             }
-            for spec in extensions.tools.specs()
+            for spec in runtime.catalog.specs()
         ]
-        return {"tools": tools, "missing": [reason.wire() for reason in extensions.reasons]}
-    finally:
-        await extensions.close()
+        crafts = sorted(runtime.crafts)
+        missing = [reason.wire() for reason in runtime.extensions.reasons]
+        return {"crafts": crafts, "tools": tools, "missing": missing}

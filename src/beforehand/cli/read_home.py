@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from beforehand.cli.run_async import run_async
 
 if TYPE_CHECKING:
-    from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
+    from beforehand.ports.store import Store
 
 T = TypeVar("T")
 
 
-def read_home(settings: "Settings", question: Callable[["Runtime"], Awaitable[T]], nothing: Any) -> T:
+def read_home(settings: "Settings", question: Callable[["Store"], Awaitable[T]], nothing: Any) -> T:
     """What the log says; `nothing` where there is no log yet."""
-    if not settings.database.exists():
+    from beforehand.app.stores import open_reading, store_exists
+
+    if not store_exists(settings.store_url):
         return cast(T, nothing)
 
     async def ask() -> T:
-        from beforehand.app.runtime import open_runtime
-
-        async with open_runtime(settings, lead=False, with_servers=False) as runtime:
-            return await question(runtime)
+        async with open_reading(settings.store_url) as store:
+            return await question(store)
 
     return run_async(ask(), log_level=logging.ERROR)

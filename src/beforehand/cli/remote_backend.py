@@ -5,12 +5,10 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any
-from urllib.parse import urlencode
 
 import httpx2
 
-from beforehand.cli.backend import Document
-from beforehand.crafts.cell.plans import scene_in
+from beforehand.cli.backend import Call, Document, Local
 from beforehand.model.errors import (
     BadInputError,
     BeforehandError,
@@ -56,7 +54,7 @@ class RemoteBackend:
     ) -> None:
         await self._http.aclose()
 
-    async def _call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+    async def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         try:
             answer = await self._http.request(method, path, json=body, headers=headers)
         except httpx2.TransportError as error:
@@ -74,80 +72,73 @@ class RemoteBackend:
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         body = {"plan": document, "workspace": workspace}
-        named = scene if scene is not None else scene_in(document)
+        named = scene if scene is not None else await self._scene_in(document)
         if named is not None:
-            body["scene"] = await self._live_scene(named)
-        return dict(await self._call("POST", "/plans", body))
+            body["scene"] = await self.live_scene(named)
+        return dict(await self.call("POST", "/plans", body))
 
-    async def _live_scene(self, scene: str) -> str:
+    async def _scene_in(self, document: Any) -> str | None:
+        from beforehand.app.documents import scene_in
+
+        tools = {tool["name"] for tool in await self.call("GET", "/tools") if tool.get("sceneKind")}
+        return scene_in(document, tools.__contains__)
+
+    async def live_scene(self, scene: str) -> str:
         """Have the server make a scene live, handing it over first where the server does not know it; its name."""
-        known = {row["name"]: row for row in await self._call("GET", "/scenes")}
+        known = {row["name"]: row for row in await self.call("GET", "/scenes")}
         name = scene
         if scene not in known:
-            from beforehand.app.scenes import find_document
+            from beforehand.app.examples import find_document
 
             document = find_document(scene)
             name = str(document.get("name", scene)) if isinstance(document, dict) else scene
-            await self._call("PUT", f"/scenes/{_part(name)}", document)
+            await self.call("PUT", f"/scenes/{_part(name)}", document)
         if not known.get(scene, {}).get("active"):
-            await self._call("POST", f"/scenes/{_part(name)}/activate")
+            await self.call("POST", f"/scenes/{_part(name)}/activate")
         return name
 
-    async def set_cell(self, scene: str, position: str | None, tool: str | None) -> Document:
-        given = {"position": position, "tool": tool}
-        body = {name: value for name, value in given.items() if value is not None}
-        return dict(await self._call("PATCH", f"/cells/{_part(await self._live_scene(scene))}", body))
-
-    async def cell_fault(self, scene: str, fault: str, target: str | None) -> Document:
-        body = {"fault": fault} | ({} if target is None else {"target": target})
-        return dict(await self._call("POST", f"/cells/{_part(await self._live_scene(scene))}/faults", body))
-
-    async def why(self, name: str | None, scene: str | None) -> list[Document]:
-        asked = {key: value for key, value in (("name", name), ("scene", scene)) if value}
-        return list(await self._call("GET", f"/fleet/why?{urlencode(asked)}"))
+    async def perform(self, local: Local, call: Call) -> Any:
+        return await self.call(*call)
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
         body = {"parameters": dict(parameters), "workspace": workspace}
-        return dict(await self._call("POST", f"/templates/{_part(name)}/plans", body))
+        return dict(await self.call("POST", f"/templates/{_part(name)}/plans", body))
 
     async def template(self, name: str) -> Document:
-        known = await self._call("GET", "/templates")
+        known = await self.call("GET", "/templates")
         found = next((item for item in known if item["name"] == name), None)
         if found is None:
-            from beforehand.model.reason import name_list, nearest_names
-
-            nearest = nearest_names(name, [item["name"] for item in known])
-            raise NotFoundError(f"There is no template {name!r}; known: {name_list(nearest)}.", nearest=nearest)
+            raise NotFoundError.unknown("template", name, [item["name"] for item in known])
         return dict(found)
 
     async def save_template(self, name: str, document: Any) -> Document:
-        return dict(await self._call("PUT", f"/templates/{_part(name)}", document))
+        return dict(await self.call("PUT", f"/templates/{_part(name)}", document))
 
     async def start(self, plan_id: str, version: int) -> Document:
-        return dict(await self._call("POST", f"/plans/{_part(plan_id)}/runs", {"version": version}))
+        return dict(await self.call("POST", f"/plans/{_part(plan_id)}/runs", {"version": version}))
 
-    async def recover(self, run_id: str) -> Document:
+    async def resume(self, run_id: str) -> Document:
         run = await self.run(run_id)
         if run["status"] == "paused":
-            return dict(await self._call("POST", f"/runs/{_part(run_id)}/resume"))
+            return dict(await self.call("POST", f"/runs/{_part(run_id)}/resume"))
         return run
 
     async def run(self, run_id: str) -> Document:
-        return dict(await self._call("GET", f"/runs/{_part(run_id)}"))
+        return dict(await self.call("GET", f"/runs/{_part(run_id)}"))
 
     async def decision(self, decision_id: str) -> Document:
-        for decision in await self._call("GET", "/inbox"):
+        for decision in await self.call("GET", "/inbox"):
             if decision["id"] == decision_id:
                 return {"status": "open", **decision}
         return {"id": decision_id, "status": "answered"}
 
     async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
         body = {"verb": verb, "note": note} | ({} if value is None else {"value": value})
-        return dict(await self._call("POST", f"/inbox/{_part(decision_id)}", body))
+        return dict(await self.call("POST", f"/inbox/{_part(decision_id)}", body))
 
     async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
         answered = await self.answer(decision_id, verb, value=value, note=note)
-        state = await self._call("GET", "/state")
+        state = await self.call("GET", "/state")
         plan_id = answered["about"]["planId"]
         return next(dict(run) for run in state["runs"] if run["planId"] == plan_id)
 

@@ -45,7 +45,7 @@ def run(
     if (plan is None) == (resume is None):
         raise BadInputError("Name either a PLAN to run or a run to go on with (--resume RUNID).", code="usage")
     if resume is not None and (scene is not None or workspace is not None):
-        raise BadInputError("A run that goes on keeps its scene and workspace; leave --scene and --workspace away.")
+        raise BadInputError("--scene and --workspace cannot be used with --resume.", code="usage")
     settings = settings_from(workspace=workspace, home=home, db=db)
     if resume is not None:
         return carry_out(settings, resumed(settings, resume), output=output, yes=yes)
@@ -77,15 +77,16 @@ def resumed(settings: "Settings", run_id: str) -> "Begin":
     refuse_missing(settings, f"so there is no run {run_id!r}")
 
     async def begin(backend: "Backend") -> "Document":
-        return await backend.recover(run_id)
+        return await backend.resume(run_id)
 
     return begin
 
 
 def refuse_missing(settings: "Settings", so: str) -> None:
+    from beforehand.app.stores import store_exists
     from beforehand.model.errors import NotFoundError
 
-    if not settings.database.exists():
+    if not store_exists(settings.store_url):
         raise NotFoundError(
             f"There is no log at {settings.database}, {so}.",
             code="store.missing",

@@ -9,7 +9,7 @@ from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_
 from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
 
 if TYPE_CHECKING:
-    from beforehand.app.runtime import Runtime
+    from beforehand.ports.store import Store
 
     pass
 
@@ -20,10 +20,10 @@ app = typer.Typer(help="Scenes: what plans work in.", no_args_is_help=True)
 def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """The scenes the home knows and the examples that come with the package."""
     from beforehand.app.documents import read_file
-    from beforehand.app.scenes import example_files, list_scenes
+    from beforehand.app.examples import example_files
     from beforehand.cli.read_home import read_home
 
-    known = read_home(settings_from(home=home, db=db), list_scenes, [])
+    known = read_home(settings_from(home=home, db=db), lambda store: store.rows("scene"), [])
     rows = [{"name": row["name"], "kind": row["kind"], "active": row["active"], "from": "home"} for row in known]
     names = {row["name"] for row in rows}
     for name, path in example_files().items():
@@ -47,11 +47,11 @@ def show(
     db: DbOption = None,
 ) -> int:
     """A scene's document: as the home has it, else as the example or the file does."""
-    from beforehand.app.scenes import find_document
+    from beforehand.app.examples import find_document
     from beforehand.cli.read_home import read_home
 
-    async def known(runtime: "Runtime") -> Any:
-        row = await runtime.store.row("scene", name)
+    async def known(store: "Store") -> Any:
+        row = await store.row("scene", name)
         return None if row is None else row["document"]
 
     document = read_home(settings_from(home=home, db=db), known, None)
@@ -74,7 +74,7 @@ def check(
 ) -> int:
     """Every problem of a scene, with its place in the file, and what is odd about it."""
     from beforehand.app.dry_run import check_scene_document
-    from beforehand.app.scenes import find_document
+    from beforehand.app.examples import find_document
     from beforehand.cli.run_async import run_async
     from beforehand.model.errors import BadInputError
 

@@ -96,7 +96,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, not
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(plain(cell), style=STATUS_STYLES.get(str(cell), "")) for cell in row))
+        table.add_row(*(Text(plain(item), style=STATUS_STYLES.get(str(item), "")) for item in row))
     if table.row_count:
         console().print(table)
     else:

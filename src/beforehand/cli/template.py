@@ -27,10 +27,9 @@ app = typer.Typer(help="Plans kept for reuse, with typed parameters.", no_args_i
 @app.command("list")
 def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """The templates there are, with their parameters."""
-    from beforehand.app.templates import list_templates
     from beforehand.cli.read_home import read_home
 
-    templates = read_home(settings_from(home=home, db=db), list_templates, [])
+    templates = read_home(settings_from(home=home, db=db), lambda store: store.rows("template"), [])
     if output is Output.JSON:
         print_json(templates)
     else:

@@ -11,8 +11,8 @@ from beforehand.cli.options import DbOption, HomeOption, settings_from
 from beforehand.cli.screen import counted, print_out
 
 if TYPE_CHECKING:
-    from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
+    from beforehand.ports.store import Store
 
 
 def up(
@@ -58,8 +58,8 @@ def _taken_up(settings: "Settings") -> str:
     from beforehand.cli.read_home import read_home
     from beforehand.model.errors import UnavailableError
 
-    async def count(runtime: "Runtime") -> tuple[int, int]:
-        return await runtime.store.count("run", open=True), await runtime.store.count("decision", open=True)
+    async def count(store: "Store") -> tuple[int, int]:
+        return await store.count("run", open=True), await store.count("decision", open=True)
 
     try:
         runs, decisions = read_home(settings, count, (0, 0))

@@ -24,6 +24,7 @@ def adopt(board: Board, asked: Adopted) -> None:
         if state.parent is None and state.decision is not None:
             _withdraw_if_changed(board, state, new.get(state.step.id), asked.plan.version)
     reopened = reopen_run(board)
+    run.learn(asked.plan)
     board.emit("runAdopted", {**run.head, "version": asked.plan.version})
     for state in list(run.steps.values()):
         if state.parent is None and state.step.id in old:

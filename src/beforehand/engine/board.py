@@ -90,6 +90,7 @@ class Board:
         decision = Decision(
             id=f"{run.run_id}-d{run.decision_count + 1}",
             kind=kind,
+            owner=f"run:{run.run_id}",
             title=title,
             about={"planId": run.plan.id, "runId": run.run_id, "stepId": state.step.id, "version": run.plan.version},
             evidence=dict(evidence),

@@ -12,12 +12,11 @@ from beforehand.engine.decide import decide
 from beforehand.engine.inputs import Answered, Begin, JudgeStep, RunInput, SetTimer, StartStep, StepEnded, StepJudged
 from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
-from beforehand.loop.run_driver import ToolSource
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BeforehandError
 from beforehand.model.event import Event
 from beforehand.model.plan import Plan, StepStatus
-from beforehand.ports.tool import Judgement, Preview, ToolContext, Unknown, Workspace
+from beforehand.ports.tool import Judgement, Preview, ToolContext, ToolSource, Unknown, Workspace
 
 MAX_INPUTS = 500_000
 

@@ -92,7 +92,6 @@ class RunState:
     cancelling: bool = False
     stopped_by: str | None = None
     started_at: int = 0
-    last_seq: int = 0
     eligible: dict[str, None] = field(default_factory=dict)
     """Steps that may start now, nobody being asked and no delay running, in the order they became able to."""
     in_air: set[str] = field(default_factory=set)
@@ -189,8 +188,11 @@ class RunState:
         change = _CHANGES.get(event.kind)
         if change is not None:
             change(self, event)
-        if event.seq:
-            self.last_seq = event.seq
+
+    def learn(self, plan: Plan) -> None:
+        """Know a version of the plan that the run is about to go on with."""
+        before = self.plan_of
+        self.plan_of = lambda version: plan if version == plan.version else before(version)
 
     def _lets_go_on(self, state: StepState) -> bool:
         return state.status is _COMPLETED or (state.is_passed_over and self.waits[state.step.id] == 0)

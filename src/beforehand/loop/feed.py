@@ -7,6 +7,7 @@ store. A place is just a number, so a dropped connection resumes with nothing lo
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 
 from beforehand.ports.store import EVERYTHING, EventFilter, Record, Store
 
@@ -18,10 +19,22 @@ REST_S = 0.0001
 and the loop stays free for others; news after a rest goes out at once."""
 
 
+Spoken = Callable[[bytes], bytes]
+"""An event's line of JSON with the event in words added to it."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    record: Record
+    sent: bytes | None = None
+    """As it is sent, made when somebody first wants it."""
+
+
 class Feed:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, spoken: Spoken = lambda line: line) -> None:
         self._store = store
-        self._recent: deque[tuple[Record, bytes]] = deque()
+        self._spoken = spoken
+        self._recent: deque[_Kept] = deque()
         self._recent_bytes = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
@@ -32,11 +45,10 @@ class Feed:
 
     def _heard(self, records: Sequence[Record]) -> None:
         for record in records:
-            line = sse(record)
-            self._recent.append((record, line))
-            self._recent_bytes += len(line)
+            self._recent.append(_Kept(record))
+            self._recent_bytes += len(record.line)
         while len(self._recent) > 1 and (len(self._recent) > KEPT or self._recent_bytes > KEPT_BYTES):
-            self._recent_bytes -= len(self._recent.popleft()[1])
+            self._recent_bytes -= len(self._recent.popleft().record.line)
         if self._bell is None:
             loop = asyncio.get_running_loop()
             if loop.time() < self._rest_until:
@@ -82,24 +94,24 @@ class Feed:
 
     async def _next(self, place: int, only: EventFilter) -> tuple[list[tuple[Record, bytes]], int]:
         """The next batch after a place, and the place it leads to; an empty batch when there is nothing new."""
-        if self._recent and self._recent[0][0].seq <= place + 1:
-            start = place + 1 - self._recent[0][0].seq
+        if self._recent and self._recent[0].record.seq <= place + 1:
+            start = place + 1 - self._recent[0].record.seq
             while start < len(self._recent):
                 # By index and not by slice: most followers are near the end, where indexing is cheap.
                 part = [self._recent[i] for i in range(start, min(start + BATCH, len(self._recent)))]
-                place, start = part[-1][0].seq, start + len(part)
-                found = [item for item in part if only.admits(item[0])]
+                place, start = part[-1].record.seq, start + len(part)
+                found = [self._sent(kept) for kept in part if only.admits(kept.record)]
                 if found:
                     return found, place
             return [], place
         last = await self._store.last_seq()
         records = await self._store.records(after=place, limit=BATCH, only=only)
         if records:
-            return [(record, sse(record)) for record in records], records[-1].seq
+            return [self._sent(_Kept(record)) for record in records], records[-1].seq
         return [], max(place, last)
 
     async def _wait(self, place: int, idle_s: float | None) -> bool:
-        if self._closed or (self._bell is None and self._recent and self._recent[-1][0].seq > place):
+        if self._closed or (self._bell is None and self._recent and self._recent[-1].record.seq > place):
             return True
         if self._news is None:
             self._news = asyncio.get_running_loop().create_future()
@@ -107,7 +119,8 @@ class Feed:
         done, _ = await asyncio.wait([news], timeout=idle_s)
         return bool(done)
 
-
-def sse(record: Record) -> bytes:
-    """A record as one server-sent event."""
-    return b"id: %d\ndata: %s\n\n" % (record.seq, record.line)
+    def _sent(self, kept: _Kept) -> tuple[Record, bytes]:
+        """A record and how it is sent: as one server-sent event."""
+        if kept.sent is None:
+            kept.sent = b"id: %d\ndata: %s\n\n" % (kept.record.seq, self._spoken(kept.record.line))
+        return kept.record, kept.sent

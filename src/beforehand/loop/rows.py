@@ -1,20 +1,31 @@
 """The tables that HTTP reads, as a pure function of the log's events.
 
-Most rows are an event's data as it stands: an event says the thing after the change.
+Most rows are an event's data as it stands: an event says the thing after the change. Here are the rows of plans, runs,
+decisions, templates and scenes; a craft brings those of its own events.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from beforehand.model.event import Event
 from beforehand.model.plan import RunStatus
-from beforehand.ports.store import Row
+from beforehand.ports.store import Projection, Row
+
+RowMaker = Callable[[Event], list[Row]]
+"""The rows one event writes."""
 
 
-def project(event: Event) -> Iterable[Row]:
-    """The rows one event writes."""
-    rows = _ROWS.get(event.kind)
-    return rows(event) if rows is not None else ()
+def projection(*more: Mapping[str, RowMaker]) -> Projection:
+    """The rows of every event: the ones here and those of the crafts, each by its kind."""
+    makers = dict(ROWS)
+    for brought in more:
+        makers |= brought
+
+    def project(event: Event) -> Iterable[Row]:
+        maker = makers.get(event.kind)
+        return maker(event) if maker is not None else ()
+
+    return project
 
 
 def plan_row_id(plan_id: str, version: int) -> str:
@@ -73,11 +84,9 @@ def _scene(event: Event) -> list[Row]:
     return [Row("scene", event.data["name"], event.data, open=bool(event.data.get("active")))]
 
 
-def _cell_state(event: Event) -> list[Row]:
-    return [Row("cellState", str(event.scene), event.data)]
+def row_in_scene(kind: str, name: str, is_open: Callable[[Any], bool] = lambda data: True) -> RowMaker:
+    """Rows of things that belong to a scene: their id is the scene's name and the field `name` of the event's data."""
 
-
-def _of_scene(kind: str, name: str, is_open: Callable[[Any], bool] = lambda data: True) -> Callable[[Event], list[Row]]:
     def rows(event: Event) -> list[Row]:
         key = f"{event.scene}/{event.data[name]}"
         return [Row(kind, key, event.data, parent=str(event.scene), open=is_open(event.data))]
@@ -85,10 +94,7 @@ def _of_scene(kind: str, name: str, is_open: Callable[[Any], bool] = lambda data
     return rows
 
 
-_TASK_ENDS = ("completed", "failed", "canceled")
-_task = _of_scene("task", "taskId", lambda data: data["status"] not in _TASK_ENDS)
-
-_ROWS: dict[str, Callable[[Event], list[Row]]] = {
+ROWS: Mapping[str, RowMaker] = {
     "planCreated": _plan,
     "planEdited": _plan,
     "decisionOpened": _decision,
@@ -103,10 +109,4 @@ _ROWS: dict[str, Callable[[Event], list[Row]]] = {
     "templateSaved": _template,
     "sceneSaved": _scene,
     "sceneActivated": _scene,
-    "cellStateChanged": _cell_state,
-    "taskCreated": _task,
-    "taskUpdated": _task,
-    "worksiteUpdated": _of_scene("worksite", "worksiteId"),
-    "robotUpdated": _of_scene("robot", "robotId"),
-    "streamUpdated": _of_scene("stream", "streamId"),
 }

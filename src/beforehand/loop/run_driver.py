@@ -1,14 +1,13 @@
-"""The driver of one run: a queue of inputs, one decision at a time, no locks.
+"""The driver of one run: what its decisions call for is carried out, and what comes of it is handed in.
 
-It makes the events of a batch of decisions durable in one append and only then carries their commands out. It decides
-nothing itself. When it is stopped in the middle, the log says what was in the air.
+It stands on the one loop and adds what a run needs: calls of tools, timers, judgements and probes. It decides nothing
+itself. When it is stopped in the middle, the log says what was in the air.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
 
@@ -30,24 +29,18 @@ from beforehand.engine.inputs import (
 from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.values import json_value, own_copy, writable
+from beforehand.loop.loop import Loop, stop
 from beforehand.model.errors import BeforehandError, Fault, UnavailableError
-from beforehand.model.event import Event, Verdict, iso
+from beforehand.model.event import iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.store import Store
-from beforehand.ports.tool import Judgement, ProbeAnswer, Tool, ToolContext, Workspace
+from beforehand.ports.tool import Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
 
 log = structlog.get_logger("beforehand.engine")
 
 STOP_GRACE_MS = 10_000
 """How long a tool may take to end after it was told to stop."""
 MAX_LOG_LINES = 200
-STORE_RETRY_MS = 1000
-
-Reply = asyncio.Future[Verdict[RunCommand]]
-
-
-class ToolSource(Protocol):
-    def get(self, name: str) -> Tool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,114 +55,40 @@ class Surroundings:
     on_progress: Callable[[str, str, float], None] = lambda run_id, step_id, percent: None
 
 
-class DriverEndedError(Exception):
-    """The run's driver has gone away; whoever still has something to say asks a fresh one."""
-
-
 class RunDriver:
     def __init__(self, run: RunState, around: Surroundings) -> None:
         self.run = run
         self._around = around
-        self._inbox: deque[tuple[RunInput, Reply | None]] = deque()
-        self._idle: asyncio.Future[None] | None = None
         self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
-        self._others: set[asyncio.Task[None]] = set()
-        self._closed = False
-
-    # -- from outside --------------------------------------------------------------------------------------------
-
-    def put(self, given: RunInput) -> None:
-        """Hand in an input; it is decided in its turn."""
-        self._inbox.append((given, None))
-        self._wake()
-
-    async def ask(self, given: RunInput) -> Verdict[RunCommand]:
-        """Hand in an input and wait until what follows from it is durable."""
-        if self._closed:
-            raise _gone(self.run)
-        reply: Reply = asyncio.get_running_loop().create_future()
-        self._inbox.append((given, reply))
-        self._wake()
-        return await reply
+        self._loop: Loop[RunInput, RunCommand] = Loop(
+            f"run:{run.run_id}",
+            around.store,
+            around.clock,
+            decide=lambda given: decide(run, given, around.catalog),
+            carry_out=self._carry_out,
+            gone=lambda: _gone(run),
+        )
+        self.put = self._loop.put
+        self.request = self._loop.request
 
     async def drive(self) -> None:
         """Work until the run has ended and nothing is under way any more."""
         try:
             while True:
-                while not (self.run.status.is_final and not self._inbox and not self._calls):
-                    if not self._inbox:
-                        await self._something()
-                    await self._decide_all()
+                await self._loop.run(lambda: self.run.status.is_final and not self._calls)
                 await self._stop_all()
-                if not self._inbox:  # a word that came in meanwhile may have opened the run again
+                if self._loop.is_empty:  # a word that came in meanwhile may have opened the run again
                     return
         finally:
-            self._closed = True
-            self._answer_nobody()
+            await self._loop.close()
             await self._stop_all()
-
-    async def _something(self) -> None:
-        """Wait for the next input."""
-        self._idle = asyncio.get_running_loop().create_future()
-        await self._idle
-
-    def _wake(self) -> None:
-        if self._idle is not None and not self._idle.done():
-            self._idle.set_result(None)
 
     async def _stop_all(self) -> None:
         """End what is under way beside the decisions. A tool that does not listen is left behind after a while."""
-        tasks = [*self._calls.values(), *self._timers.values(), *self._others]
+        tasks = [*self._calls.values(), *self._timers.values()]
         self._calls.clear()  # whatever they come to now, the log knows only that they had begun
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=STOP_GRACE_MS / 1000)
-
-    def _answer_nobody(self) -> None:
-        for _, reply in self._inbox:
-            if reply is not None and not reply.done():
-                reply.set_exception(_gone(self.run))
-        self._inbox.clear()
-
-    # -- deciding ------------------------------------------------------------------------------------------------
-
-    async def _decide_all(self) -> None:
-        """Everything that has come in so far: decided one by one, made durable together, then carried out."""
-        events: list[Event] = []
-        commands: list[RunCommand] = []
-        replies: list[tuple[Reply, Verdict[RunCommand]]] = []
-        taken = self._inbox
-        self._inbox = deque()
-        try:
-            for given, reply in taken:
-                verdict = decide(self.run, given, self._around.catalog)
-                events += verdict.events
-                commands += verdict.commands
-                if reply is not None:
-                    replies.append((reply, verdict))
-            if events:
-                await self._append(events)
-        except BaseException:
-            self._inbox.extendleft(reversed(taken))  # nobody is left waiting for an answer
-            raise
-        for command in commands:
-            self._carry_out(command)
-        for reply, verdict in replies:
-            if not reply.done():
-                reply.set_result(verdict)
-
-    async def _append(self, events: list[Event]) -> None:
-        """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""
-        while True:
-            try:
-                numbered = await self._around.store.append(events)
-                self.run.last_seq = numbered[-1].seq
-                return
-            except UnavailableError as error:
-                log.error("the log cannot be written", run=self.run.run_id, error=error.says)
-                await self._around.clock.sleep_until(self._around.clock.now_ms() + STORE_RETRY_MS)
+        await stop(tasks)
 
     # -- doing ---------------------------------------------------------------------------------------------------
 
@@ -182,14 +101,9 @@ class RunDriver:
             case SetTimer():
                 self._set_timer(command)
             case JudgeStep():
-                self._beside(self._judge(command))
+                self._loop.beside(self._judge(command))
             case ProbeStep():
-                self._beside(self._probe(command))
-
-    def _beside(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._others.add(task)
-        task.add_done_callback(self._others.discard)
+                self._loop.beside(self._probe(command))
 
     def _context(self, key: str, step_id: str, lines: list[dict[str, Any]]) -> ToolContext:
         clock = self._around.clock
@@ -261,7 +175,7 @@ class RunDriver:
             self.put(self._stopped(command.step_id, command.attempt))
             return
         call.cancel()
-        self._beside(self._give_up_on(command, call))
+        self._loop.beside(self._give_up_on(command, call))
 
     async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""

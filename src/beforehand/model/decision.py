@@ -13,6 +13,7 @@ from pydantic import Field
 from beforehand.model.base import WireModel
 
 DecisionKind = Literal["review", "approval", "failure", "inDoubt", "question", "hold", "bug"]
+"""The kinds Beforehand itself opens; a craft may name its own."""
 
 
 class Answer(WireModel):
@@ -25,7 +26,9 @@ class Answer(WireModel):
 
 class Decision(WireModel):
     id: str
-    kind: DecisionKind
+    kind: str
+    owner: str = ""
+    """Who takes the answer: `run:…`, `plan:…`, `fleet:…`, whatever the decision's kind."""
     title: str
     about: dict[str, Any]
     evidence: dict[str, Any] = Field(default_factory=dict)

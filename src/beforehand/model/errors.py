@@ -4,10 +4,10 @@ A refusal that belongs to the work itself is a Reason, not an exception; these a
 Only `server/` maps them to HTTP statuses and only `cli/` to exit codes.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
-from beforehand.model.reason import Problem
+from beforehand.model.reason import Problem, unknown
 
 
 class BeforehandError(Exception):
@@ -32,6 +32,14 @@ class BeforehandError(Exception):
         self.problems = tuple(problems)
         self.nearest = tuple(nearest)
         self.extra = dict(extra or {})
+
+    @classmethod
+    def unknown(
+        cls, kind: str, name: object, known: Iterable[str], *, code: str | None = None, plural: str = "", hint: str = ""
+    ) -> Self:
+        """The error for a name nobody knows; the code is `<kind>.unknown` unless another is given."""
+        told = unknown(kind, name, known, plural=plural)
+        return cls(told.says, code=code or f"{kind}.unknown", nearest=told.nearest, hint=hint)
 
 
 class BadInputError(BeforehandError):

@@ -6,7 +6,7 @@ screen unchanged. A Problem is a Reason about a document: it also says where in 
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import AliasChoices, Field
 
@@ -44,3 +44,24 @@ def nearest_names(wanted: str, names: Iterable[str]) -> tuple[str, ...]:
 def name_list(names: Iterable[str]) -> str:
     """Names as they stand in a sentence: `a, b, c`, or `none`."""
     return ", ".join(names) or "none"
+
+
+class UnknownName(NamedTuple):
+    """A name nobody knows, told: the sentence, and the names to choose from."""
+
+    says: str
+    nearest: tuple[str, ...]
+
+
+def unknown(kind: str, name: object, known: Iterable[str], *, plural: str = "") -> UnknownName:
+    """The one way to say that a name is not known: `Unknown robot 'RB-9'. Known robots: RB-1, RB-2.`
+
+    With more than ten names the three nearest are given. `plural` is for nouns that do not just take an s.
+    """
+    names = set(known)
+    nearest = nearest_names(str(name), names)
+    plural = plural or f"{kind}s"
+    if not nearest:
+        return UnknownName(f"Unknown {kind} {name!r}. There are no {plural}.", ())
+    which = "Known" if len(names) <= 10 else "Nearest"
+    return UnknownName(f"Unknown {kind} {name!r}. {which} {plural}: {name_list(nearest)}.", nearest)

@@ -29,6 +29,8 @@ class ToolSpec:
     output_schema: Mapping[str, Any] | None = None
     estimate_s: float = 0.1
     can_probe: bool = False
+    scene_kind: str | None = None
+    """The kind of scene it works in; its argument `scene` then says in which one."""
     source: str = "built-in"
 
 
@@ -125,3 +127,9 @@ class Tool(ABC):
         return Preview(
             says=self.spec.description, seconds=self.spec.estimate_s, value=Unknown(f"what {self.spec.name} gives")
         )
+
+
+class ToolSource(Protocol):
+    """Where tools are found by name; a name nobody offers is a Fault."""
+
+    def get(self, name: str) -> Tool: ...

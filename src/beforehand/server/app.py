@@ -1,22 +1,22 @@
-"""The HTTP application: routes, errors, guard and door put together round a house.
+"""The HTTP application: routes, errors, authentication and middleware put together round a runtime.
 
-Without a house it is only good for its schema.
+Calls, shapes and page sections of crafts are added to the ones here. Without a runtime it is only good for its schema.
 """
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 
 from beforehand import __version__
+from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
-from beforehand.crafts.cell import http as cells
-from beforehand.crafts.fleet.http import fleets, robots, streams, tasks, worksites
-from beforehand.crafts.fleet.http.shapes import REQUESTS as SCENE_REQUESTS
 from beforehand.server import errors
 from beforehand.server.auth import AuthMiddleware
+from beforehand.server.kit import HttpPart
 from beforehand.server.middleware import RequestMiddleware
 from beforehand.server.page import routes as page
 from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
@@ -25,31 +25,27 @@ from beforehand.server.sse import Audience
 
 BASE = "/api/v1"
 ROUTERS: tuple[APIRouter, ...] = (
-    state.router,
     events.router,
     plans.router,
     runs.router,
     templates.router,
     inbox.router,
     scenes.router,
-    cells.router,
-    robots.router,
-    worksites.router,
-    streams.router,
-    tasks.router,
-    fleets.router,
     auth.router,
     health.router,
 )
-"""One per noun; a craft that brings calls of its own adds its router here."""
+"""One per noun."""
 
 
 class Api(FastAPI):
+    parts: Sequence[HttpPart] = ()
+
     def openapi(self) -> dict[str, Any]:
-        """The schema, with the words of request bodies, which are read by `bodies` and not by the framework."""
+        """The schema, with the request bodies, which are read by `requests` and not by the framework."""
         if self.openapi_schema is None:
             schema = super().openapi()
-            asked: Any = [(model, "validation") for model in (*REQUESTS, *SCENE_REQUESTS)]
+            bodies = [*REQUESTS, *(model for part in self.parts for model in part.requests)]
+            asked: Any = [(model, "validation") for model in bodies]
             shown: Any = [(model, "serialization") for model in ALWAYS_NAMED]
             _, words = models_json_schema([*asked, *shown], ref_template="#/components/schemas/{model}")
             schema["components"]["schemas"].update(words["$defs"])
@@ -68,8 +64,16 @@ def _forget_framework_errors(schema: dict[str, Any]) -> None:
         schema["components"]["schemas"].pop(name, None)
 
 
-def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1") -> FastAPI:
-    """The application for a house; `host` is the address or name the server is bound to."""
+def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
+    """The HTTP sides of the crafts that have one."""
+    return tuple(craft.http() for craft in crafts.by_name.values() if craft.http is not None)
+
+
+def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1", crafts: Crafts | None = None) -> FastAPI:
+    """The application for a runtime; `host` is the address or name the server is bound to.
+
+    `crafts` are those whose calls it has; all that are installed unless others are given.
+    """
     app = Api(
         title="Beforehand",
         version=__version__,
@@ -79,10 +83,12 @@ def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1") -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.parts = http_parts(crafts or load_crafts())
     errors.install(app)
-    for router in ROUTERS:
+    app.include_router(state.router_with([part.state for part in app.parts]), prefix=BASE)
+    for router in (*ROUTERS, *(router for part in app.parts for router in part.routers)):
         app.include_router(router, prefix=BASE)
-    page.install(app)
+    page.install(app, [panel for part in app.parts for panel in part.panels])
     app.state.audience = Audience()
     app.state.began = time.monotonic()
     if runtime is not None:

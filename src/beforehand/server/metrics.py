@@ -22,7 +22,7 @@ async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float) ->
         *_one("runs_total", "counter", "Runs ever started.", await runtime.store.count("run")),
         *_one("plans_total", "counter", "Plans ever taken in.", await runtime.store.count("planHead")),
         *_many("open_decisions", "Decisions that wait for a person, by kind.", "kind", decisions or {"review": 0}),
-        *_one("drivers", "gauge", "Runs that are being driven.", len(runtime.drivers)),
+        *_one("drivers", "gauge", "Runs that are being driven.", runtime.runs.driven),
         *_one("sse_clients", "gauge", "Clients that follow a stream.", audience.following),
         *_one("sse_cut_off_total", "counter", "Clients cut off for reading too slowly.", audience.cut_off),
         *_one("telemetry_listeners", "gauge", "Clients that follow live frames.", runtime.telemetry.listeners),

@@ -9,13 +9,11 @@ from contextlib import closing
 
 import structlog
 
-from beforehand.app.crafts import register_crafts
 from beforehand.app.runs import recover_runs
 from beforehand.app.runtime import Runtime, open_runtime
-from beforehand.app.scenes import activate_scene, recover_scenes, save_scene
+from beforehand.app.scenes import activate_scene, find_anywhere, recover_scenes, save_scene
 from beforehand.app.settings import Settings
 from beforehand.app.tokens import Tokens
-from beforehand.crafts.cell.graphs import find_scene
 from beforehand.model.errors import BadInputError
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, is_local, url_of
@@ -38,7 +36,6 @@ async def serve(
         with closing(bind(settings["host"], settings["port"])) as bound:
             if not is_local(bound):
                 _refuse_without_tokens(settings)
-            register_crafts(runtime)
             await recover(runtime, scenes)
             url = url_of(bound)
 
@@ -62,7 +59,7 @@ async def serve(
 
 async def recover(runtime: Runtime, scenes: Sequence[str]) -> None:
     """Make the named scenes live, and everything that was live before, and go on with every open run."""
-    named = [(await save_scene(runtime, None, await find_scene(runtime.settings, scene)))["name"] for scene in scenes]
+    named = [(await save_scene(runtime, None, await find_anywhere(runtime, scene)))["name"] for scene in scenes]
     await recover_scenes(runtime)
     live = {row["name"] for row in await runtime.store.rows("scene", open=True)}
     for name in named:

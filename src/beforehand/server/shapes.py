@@ -1,6 +1,6 @@
-"""The words of the API: what calls take, checked; and what they answer, for the schema and its clients.
+"""The shapes of the API: what calls take, checked; and what they answer, for the schema and its clients.
 
-Answers carry more fields than are named here wherever a craft adds some; the ones named are always as they say.
+An answer has no field that its shape does not name. Crafts bring the shapes of their own calls.
 """
 
 from typing import Annotated, Any, Literal
@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
+from beforehand.app.intake import PlanInput
 from beforehand.model.base import WireModel
-from beforehand.model.decision import DecisionKind
-from beforehand.model.plan import RunStatus, StepStatus
+from beforehand.model.plan import OnFailure, RunStatus, StepStatus
 
 Version = Annotated[int, Field(strict=True, ge=1)]
 Text = Annotated[str, Field(strict=True, max_length=10_000)]
@@ -30,6 +30,13 @@ class NewPlan(WireModel):
     position: str | None = None
     tool: str | None = None
     workspace: Text | None = Field(default=None, description="The folder file tools stay inside; for admins.")
+
+    @property
+    def given(self) -> PlanInput:
+        """What the call hands in."""
+        named = {"order": self.order, "position": self.position, "tool": self.tool}
+        options = {name: value for name, value in named.items() if value is not None}
+        return PlanInput(self.plan, self.scene, self.text, self.intent, options)
 
     @model_validator(mode="before")
     @classmethod
@@ -106,7 +113,9 @@ def takes(model: type[WireModel], *, required: bool = True) -> dict[str, Any]:
 
 
 class Shape(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, extra="allow", serialize_by_alias=True)
+    """The shape of an answer: it has these fields and no others, which the tests hold every answer to."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", serialize_by_alias=True)
 
 
 class ReasonShape(Shape):
@@ -119,10 +128,13 @@ class ReasonShape(Shape):
 class ProblemShape(ReasonShape):
     path: str = ""
     nearest: list[str] = []
+    fixable_by: Annotated[str | None, Field(alias="fixable_by")] = None
 
 
 class ErrorShape(Shape):
-    """What every refusal looks like."""
+    """What every refusal looks like; some carry further fields that say what differs."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="allow", serialize_by_alias=True)
 
     type: str
     title: str
@@ -142,7 +154,14 @@ class ResultShape(Shape):
     timestamp: str
 
 
+class LogLineShape(Shape):
+    ts: str
+    line: str
+
+
 class StepShape(Shape):
+    """A step of a plan; in a run also how it stands there."""
+
     id: str
     order: int
     description: str = ""
@@ -151,23 +170,55 @@ class StepShape(Shape):
     depends_on: list[str]
     status: StepStatus
     result: ResultShape | None = None
-    reason: ReasonShape | None = None
     requires_approval: bool | None = None
+    critical: bool | None = None
+    retries: int | None = None
+    retry_delay_s: float | None = None
+    timeout_s: float | None = None
+    when: str | None = None
+    for_each: Any = None
+    on_failure: OnFailure | None = None
+    goal: dict[str, Any] | None = None
+    reason: ReasonShape | None = None
     attempt: int | None = None
+    retry_at: str | int | None = None
+    logs: list[LogLineShape] | None = None
+    parent: str | None = Field(default=None, description="The step with `forEach` that this one is an item of.")
+    item: Any = None
+
+
+class AnswerShape(Shape):
+    verb: str
+    value: Any = None
+    note: str = ""
+    by: str = ""
+    at: str = ""
 
 
 class DecisionShape(Shape):
     id: str
-    kind: DecisionKind
+    kind: str
+    owner: str
     title: str
     about: dict[str, Any]
     evidence: dict[str, Any]
     verbs: list[str]
     effects: dict[str, str]
     if_unanswered: str
+    asked_by: str
+    covers: str
     opened_at: str
     status: Literal["open", "answered", "withdrawn"]
-    answer: dict[str, Any] | None = None
+    answer: AnswerShape | None = None
+    why: str | None = Field(default=None, description="Why it was withdrawn.")
+    run_id: str | None = Field(default=None, description="The run that the answer to a review started.")
+
+
+class OriginShape(Shape):
+    planner: str
+    text: str | None = None
+    intent: dict[str, Any] | None = None
+    options: dict[str, Any] = {}
 
 
 class PlanShape(Shape):
@@ -180,7 +231,11 @@ class PlanShape(Shape):
     steps: list[StepShape]
     estimated_duration: float | None = None
     created_at: str
+    workspace: str | None = None
+    origin: OriginShape | None = None
+    world: dict[str, Any] | None = None
     notes: list[str] | None = None
+    comparison: dict[str, Any] | None = None
 
 
 class ReviewedPlanShape(PlanShape):
@@ -191,11 +246,14 @@ class ReviewedPlanShape(PlanShape):
 
 class PlanHeadShape(Shape):
     id: str
+    task_id: str | None = None
     version: int
     name: str | None = None
     scene: str | None = None
     step_count: int
     created_at: str
+    correlation_id: str
+    planner: str
 
 
 class VersionShape(Shape):
@@ -212,12 +270,23 @@ class DifferenceShape(Shape):
     changes: list[dict[str, Any]]
 
 
-class TimelineShape(Shape):
+class DiffShape(Shape):
     step_id: str
+    diff: str
+
+
+class TimelineShape(Shape):
+    step_id: str | int
     start_s: float
     end_s: float
     says: str | None = None
     diff: str | None = None
+    needs_approval: bool | None = None
+    tool: str | None = None
+    name: str | None = None
+    action: str | None = None
+    from_: Annotated[str | None, Field(alias="from")] = None
+    position: str | None = None
 
 
 class PreviewShape(Shape):
@@ -226,18 +295,28 @@ class PreviewShape(Shape):
     tool_changes: int
     timeline: list[TimelineShape]
     end: dict[str, Any]
-    problems: list[dict[str, Any]]
+    end_says: str | None = None
+    problems: list[ProblemShape]
+    most_at_once: int | None = None
+    approvals: list[str] | None = None
+    diffs: list[DiffShape] | None = None
 
 
 class RunHeadShape(Shape):
     run_id: str
     plan_id: str
+    task_id: str
     version: int
     status: RunStatus
     name: str | None = None
     scene: str | None = None
     started_at: str
+    started_by: str
+    finished_at: str | None = None
     duration_ms: int | None = None
+    paused: bool | None = None
+    cancelling: bool | None = None
+    stopped_by: str | None = None
 
 
 class RunShape(RunHeadShape):
@@ -269,16 +348,20 @@ class ToolShape(Shape):
     input_schema: dict[str, Any]
     effect: Literal["pure", "idempotent", "physical"]
     destructive: Literal["never", "always", "judged"]
+    asks_person: bool
+    output: str
+    output_schema: dict[str, Any] | None = None
+    estimate_s: float
+    can_probe: bool
+    scene_kind: str | None = None
     source: str
 
 
 class StateShape(Shape):
+    """Everything live; crafts add their own lists."""
+
     seq: int
     scenes: list[SceneHeadShape]
-    robots: list[dict[str, Any]]
-    worksites: list[dict[str, Any]]
-    streams: list[dict[str, Any]]
-    tasks: list[dict[str, Any]]
     sessions: list[dict[str, Any]]
     runs: list[RunHeadShape]
     decisions: list[DecisionShape]
@@ -294,6 +377,7 @@ class EventShape(Shape):
     correlation_id: str
     about: dict[str, Any]
     data: dict[str, Any]
+    says: str = Field(description="The event in words.")
 
 
 class WhoShape(Shape):

@@ -92,7 +92,7 @@ class PlanScenario:
     async def tell(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
         """A person's word to the run, such as `tell(RetryAsked, "a")`; a run that had ended gets a driver again."""
         driver = self._driver if self._driver is not None and not self._is_over() else None
-        asked = asyncio.ensure_future((driver or self._put_on_driver()).ask(make(self.now, *args, **more)))
+        asked = asyncio.ensure_future((driver or self._put_on_driver()).request(make(self.now, *args, **more)))
         await self.clock.settle()
         return await asked
 

@@ -5,17 +5,16 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from beforehand.app.craft import PlanRequest
-from beforehand.app.crafts import register_crafts
 from beforehand.app.inbox import answer_decision, list_decisions
-from beforehand.app.plans import edit_plan, plan_for, take_plan
+from beforehand.app.intake import PlanInput
+from beforehand.app.plans import create_plan, edit_plan
 from beforehand.app.runs import adopt_version, rerun_from, start_run
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import find_document, save_scene
 from beforehand.app.settings import load_settings
 from beforehand.app.templates import plan_from_template, save_template
-from beforehand.crafts.cell.cells import cells_of
-from beforehand.crafts.fleet.fleets import fleets_of
+from beforehand.crafts.cell.cells import Cells
+from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.ports.store import EventFilter
 
 PATIENCE_S = 30
@@ -38,13 +37,14 @@ async def live_through_everything(runtime: Runtime, folder: Path) -> None:
     """Plans, edits, items, reruns, adoptions, templates, scenes, a cell and a fleet."""
     (folder / "list.txt").write_text("x")
     steps = [step("dir", "list_dir", args={"path": "."}), step("each", after=("dir",), forEach=["a", "b"])]
-    plan, _ = await take_plan(runtime, {"name": "first", "steps": steps})
+    plan, _ = await create_plan(runtime, PlanInput({"name": "first", "steps": steps}))
     plan, _ = await edit_plan(runtime, plan.id, 1, [{"op": "add", "step": step("last", after=("each",))}])
     run = await start_run(runtime, plan.id, plan.version)
     await ended(runtime, run["runId"])
     await rerun_from(runtime, run["runId"], "each")
     await ended(runtime, run["runId"], times=2)
-    asked, _ = await take_plan(runtime, {"steps": [step("ask", "ask_person", args={"question": "Go on?"}), step("b")]})
+    asks = step("ask", "ask_person", args={"question": "Go on?"})
+    asked, _ = await create_plan(runtime, PlanInput({"steps": [asks, step("b")]}))
     waiting = await start_run(runtime, asked.id, 1)
     again, _ = await edit_plan(runtime, asked.id, 1, [{"op": "add", "step": step("c", after=("ask",))}])
     await adopt_version(runtime, waiting["runId"], again.version)
@@ -61,14 +61,14 @@ async def live_through_everything(runtime: Runtime, folder: Path) -> None:
 
 async def work_in_scenes(runtime: Runtime) -> None:
     await save_scene(runtime, None, find_document("weld_star"), activate=True)
-    await cells_of(runtime).set_state("weld_star", "Pos_2", "none")
-    welding, _ = await plan_for(runtime, PlanRequest("weld_star", "go to Pos_1"))
+    await runtime.service(Cells).set_state("weld_star", "Pos_2", "none")
+    welding, _ = await create_plan(runtime, PlanInput(scene="weld_star", text="go to Pos_1"))
     await ended(runtime, (await start_run(runtime, welding.id, 1))["runId"])
-    await plan_for(runtime, PlanRequest("weld_star", "weld 1"))
+    await create_plan(runtime, PlanInput(scene="weld_star", text="weld 1"))
     dock = find_document("line_pick_drop")
     dock["settings"] = {"tickS": 0.05}
     await save_scene(runtime, None, dock, activate=True)
-    fleets = fleets_of(runtime)
+    fleets = runtime.service(Fleets)
     async with asyncio.timeout(PATIENCE_S):
         await fleets.until("line_pick_drop", lambda state: state.completed == 1)
     await fleets.patch_stream("stream_pick_drop", False, None)
@@ -89,7 +89,6 @@ async def test_dropped_and_read_anew_the_rows_are_the_same_bytes(tmp_path: Path)
     flags = {"home": str(tmp_path / "home"), "workspace": str(tmp_path), "speed": 200.0}
     settings = load_settings(flags, {}, tmp_path / "none")
     async with open_runtime(settings, with_servers=False) as runtime:
-        register_crafts(runtime)
         await live_through_everything(runtime, tmp_path)
     before = rows(settings.database)
     kinds = {row[0] for row in before}

@@ -47,14 +47,14 @@ async def test_a_driver_that_has_ended_takes_nothing_in() -> None:
     await run.play()
     assert run._driver is not None
     with pytest.raises(UnavailableError):
-        await run._driver.ask(RetryAsked(run.now, "a"))
+        await run._driver.request(RetryAsked(run.now, "a"))
 
 
 async def test_a_driver_on_a_run_that_has_ended_answers_and_ends() -> None:
     run = await PlanScenario(ScriptedTool("echo", echoes())).begin({"steps": [{"id": "a", "tool": "echo"}]})
     await run.play()
     driver = RunDriver(run.run, run.around)
-    asked = asyncio.ensure_future(driver.ask(RetryAsked(run.now, "a")))
+    asked = asyncio.ensure_future(driver.request(RetryAsked(run.now, "a")))
     await asyncio.sleep(0)
     await driver.drive()
     assert (await asked).reasons[0].code == "step.not_failed"

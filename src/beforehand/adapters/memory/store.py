@@ -22,12 +22,14 @@ def _no_rows(event: Event) -> Iterable[Row]:
 
 
 class MemoryStore:
-    def __init__(self, project: Projection = _no_rows) -> None:
+    def __init__(self, project: Projection = _no_rows, rows: Iterable[Row] = ()) -> None:
+        """`rows` are there from the start, as if they had been read out of events."""
         self.log: list[Event] = []
         """Every event, as it would be read back."""
         self._records: list[Record] = []
         self._project = project
         self._rows: dict[tuple[str, str], tuple[bytes, str, bool]] = {}
+        self._rows |= {(row.kind, row.id): (to_json(row.body), row.parent, row.open) for row in rows}
         self._snapshots: dict[str, tuple[int, bytes]] = {}
         self._listeners: dict[object, Listener] = {}
         self._broken = False

@@ -10,9 +10,9 @@ from beforehand.cli.options import DbOption, HomeOption, settings_from
 from beforehand.cli.screen import print_json, print_out
 
 if TYPE_CHECKING:
-    from beforehand.app.runtime import Runtime
+    from beforehand.ports.store import Store
 
-app = typer.Typer(help="Cells kept in a graph database.", no_args_is_help=True)
+graph = typer.Typer(help="Cells kept in a graph database.", no_args_is_help=True)
 
 GraphOption = Annotated[
     str | None, typer.Option("--graph", metavar="URL", help="The database; BEFOREHAND_GRAPH by default.")
@@ -24,12 +24,12 @@ class Form(StrEnum):
     JSON = "json"
 
 
-@app.callback()
-def graph() -> None:
+@graph.callback()
+def about() -> None:
     """Cells kept in a graph database such as Neo4j, at BEFOREHAND_GRAPH."""
 
 
-@app.command()
+@graph.command()
 def push(
     scene: Annotated[str, typer.Argument(metavar="SCENE|FILE", help="A scene the home knows, an example, or a file.")],
     url: GraphOption = None,
@@ -37,13 +37,13 @@ def push(
     db: DbOption = None,
 ) -> int:
     """Put a cell's scene into the graph, in place of what stood there under its name."""
-    from beforehand.app.scenes import find_document
+    from beforehand.app.examples import find_document
     from beforehand.cli.read_home import read_home
     from beforehand.cli.run_async import run_async
     from beforehand.crafts.cell.graphs import push_scene
 
-    async def known(runtime: "Runtime") -> Any:
-        row = await runtime.store.row("scene", scene)
+    async def known(store: "Store") -> Any:
+        row = await store.row("scene", scene)
         return None if row is None else row["document"]
 
     settings = settings_from(home=home, db=db, graph=url)
@@ -60,7 +60,7 @@ def push(
     return DONE
 
 
-@app.command()
+@graph.command()
 def pull(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The scene's name in the graph.")],
     output: Annotated[Form, typer.Option("--output", "-o", help="How the scene is written.")] = Form.YAML,

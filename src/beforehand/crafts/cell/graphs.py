@@ -10,12 +10,10 @@ from typing import Any
 
 from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
-from beforehand.app.scenes import example_files, find_document
 from beforehand.app.settings import Settings
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
-from beforehand.model.reason import name_list, nearest_names
 from beforehand.ports.graph import CellGraph
 
 READINGS = 3
@@ -50,25 +48,6 @@ async def pull_scene(settings: Settings, name: str) -> CellScene:
     """
     async with _needed(settings, any_name=True) as graph:
         return (await read_whole(graph, name))[1]
-
-
-async def find_scene(settings: Settings, name_or_file: str) -> Any:
-    """A scene's document: an example's or a file's, else the one the graph has under that name."""
-    try:
-        return find_document(name_or_file)
-    except NotFoundError as unknown:
-        if unknown.code != "scene.unknown" or not settings["graph"]:
-            raise
-    async with _needed(settings) as graph:
-        names = await graph.names()
-        if name_or_file in names:
-            return (await read_whole(graph, name_or_file))[1].wire()
-    nearest = nearest_names(name_or_file, {*example_files(), *names})
-    raise NotFoundError(
-        f"There is no scene {name_or_file!r}, no such file, and none in the graph; scenes: {name_list(nearest)}.",
-        code="scene.unknown",
-        nearest=nearest,
-    )
 
 
 @asynccontextmanager
@@ -139,6 +118,10 @@ class GraphScenes:
             return None
         self._absent.discard(name)
         return known[1]
+
+    async def names(self) -> tuple[str, ...]:
+        """The scenes the graph has."""
+        return () if self._graph is None else await self._graph.names()
 
     def note(self, name: str) -> str | None:
         """What a plan should say when there is a graph and this scene, when last asked for, was not in it."""

@@ -1,4 +1,4 @@
-"""From words, an intent or a step list to the plan of a cell.
+"""From words or an intent to the plan of a cell.
 
 No home is needed: a scene and a state come in, a plan or every reason against it goes out.
 """
@@ -11,15 +11,14 @@ import structlog
 from beforehand.app.craft import PlanRequest
 from beforehand.crafts.cell.core.builder import Sequence, build, refusal
 from beforehand.crafts.cell.core.grammar import Refusal, parse
-from beforehand.crafts.cell.core.plan_steps import atomic_step, plan_step, to_plan_steps
-from beforehand.crafts.cell.core.preview import preview
+from beforehand.crafts.cell.core.plan_steps import to_plan_steps
 from beforehand.crafts.cell.core.unknown_names import strange_names
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError, NotUnderstoodError
-from beforehand.model.plan import Origin, Plan, Step, step_wire
+from beforehand.model.plan import Origin, Plan, Step
 
 log = structlog.get_logger("beforehand.cell")
-CELL_TOOLS = ("cell.move", "cell.routine")
+PLANNER = "cell"
 DONE_ALREADY = "The robot is where it should be and holds what it should already."
 
 
@@ -69,9 +68,8 @@ def _plan(
         name=(request.text or "; ".join(sequence.goals))[:200],
         scene=scene.name,
         steps=steps,
-        estimated_duration=preview(scene, [step_wire(step) for step in steps], state).duration_s,
         origin=Origin(
-            planner="cell",
+            planner=PLANNER,
             text=request.text,
             intent=None if request.intent is None else dict(request.intent),
             options=dict(request.options),
@@ -105,76 +103,3 @@ def _understood(scene: CellScene, text: str) -> Any:
             "notUnderstood": list(read.words),
         },
     )
-
-
-# -- step lists --------------------------------------------------------------------------------------------------------
-
-
-def atomic_steps(document: Any) -> list[Any] | None:
-    """The list in a document that is a list of atomic steps, such as `plan -o steps` prints; None where it is none."""
-    steps = document.get("steps") if isinstance(document, Mapping) else document
-    if not isinstance(steps, list) or not any(isinstance(step, Mapping) and "action" in step for step in steps):
-        return None
-    return steps
-
-
-def scene_in(document: Any) -> str | None:
-    """The scene a plan's document is for: the one it names, else the only one its steps of cells and fleets name."""
-    if not isinstance(document, Mapping):
-        return None
-    if document.get("scene") is not None or not isinstance(document.get("steps"), list):
-        return document["scene"] if isinstance(document.get("scene"), str) else None
-    named = {_scene_of(step) for step in document["steps"]} - {None}
-    return named.pop() if len(named) == 1 else None
-
-
-def _scene_of(step: Any) -> str | None:
-    if not isinstance(step, Mapping) or not str(step.get("tool")).startswith(("cell.", "fleet.")):
-        return None
-    args = step.get("args")
-    scene = args.get("scene") if isinstance(args, Mapping) else None
-    return scene if isinstance(scene, str) and not scene.startswith("$") else None
-
-
-def readable(steps: list[Any]) -> bool:
-    """Whether every step of a list can be read, right or wrong."""
-    try:
-        for step in steps:
-            atomic_step(step)
-    except (AttributeError, TypeError, ValueError):
-        return False
-    return True
-
-
-def plan_document(document: Any, scene: str) -> Any:
-    """A plan's document from a verified list of atomic steps; other documents stay as they are."""
-    steps = atomic_steps(document)
-    if steps is None:
-        return document
-    made = [
-        {
-            **plan_step(atomic_step(step), scene, f"step_{at}", [f"step_{at - 1}"] if at > 1 else [], None),
-            "onFailure": "ask",
-        }
-        for at, step in enumerate(steps, start=1)
-    ]
-    return {"scene": scene, "steps": made}
-
-
-def claims(document: Any) -> dict[str, Any]:
-    """What a plan's document says of the state it was made from and of how it came about, where it can be read."""
-    if not isinstance(document, Mapping):
-        return {}
-    found: dict[str, Any] = {}
-    world, origin = document.get("world"), document.get("origin")
-    if isinstance(world, Mapping):
-        try:
-            found["world"] = CellState.model_validate(dict(world)).wire()
-        except ValueError:
-            return {}
-    if isinstance(origin, Mapping) and origin.get("planner") in ("cell", "fleet"):
-        try:
-            found["origin"] = Origin.model_validate(dict(origin))
-        except ValueError:
-            return found
-    return found

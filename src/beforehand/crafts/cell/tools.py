@@ -1,22 +1,23 @@
 """The two tools of a robot cell, `cell.move` and `cell.routine`: both physical, both can be asked afterwards.
 
-They find the cell's controller at the desk by the scene's name. What the controller reports after each step is written
-to the log before the step itself is called completed, so that the state of the cell is never behind.
+They find the cell's controller among the live cells by the scene's name. What the controller reports after each step is
+written to the log before the step itself is called completed, so that the state of the cell is never behind.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
-from beforehand.crafts.cell.core.preview import preview
-from beforehand.model.cell import NO_TOOL, CellScene, CellState
+from beforehand.crafts.cell.cells import KIND, Cells
+from beforehand.crafts.cell.core.plan_steps import MOVE_TOOL, ROUTINE_TOOL
+from beforehand.crafts.cell.core.preview import step_seconds
+from beforehand.model.cell import NO_TOOL, CellScene
 from beforehand.model.errors import Fault
-from beforehand.model.reason import name_list, nearest_names
-from beforehand.ports.cell import CellCommand, CellController, CellReport
+from beforehand.ports.cell import CellCommand, CellReport
 from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
+CELL_TOOLS = (MOVE_TOOL, ROUTINE_TOOL)
 FINISH_S = 5.0
 """How long a stopped step may take to come to rest; the controller finishes the move it is in."""
 
@@ -24,39 +25,16 @@ _TEXT = {"type": "string", "minLength": 1}
 _SCENE = {**_TEXT, "description": "The cell's scene."}
 
 
-@dataclass(frozen=True, slots=True)
-class LiveCell:
-    scene: CellScene
-    controller: CellController
-
-
-async def _not_recorded(scene: str, report: CellReport, correlation_id: str) -> None: ...
-
-
-@dataclass(slots=True)
-class CellDesk:
-    """The cells that are live, and who writes down what they report."""
-
-    live: dict[str, LiveCell] = field(default_factory=dict)
-    record: Callable[[str, CellReport, str], Awaitable[None]] = _not_recorded
-
-    def get(self, scene: Any) -> LiveCell:
-        if scene in self.live:
-            return self.live[scene]
-        known = name_list(nearest_names(str(scene), self.live))
-        raise Fault(f"The cell {scene!r} is not active; active: {known}.", code="cell.inactive", untouched=True)
-
-
 class CellTool(Tool):
     """One atomic step of a cell; `action` tells a move from a routine."""
 
-    def __init__(self, backend: CellDesk, spec: ToolSpec, action: Any) -> None:
-        self._desk = backend
+    def __init__(self, cells: Cells, spec: ToolSpec, action: Any) -> None:
+        self._cells = cells
         self.spec = spec
         self._action = action
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
-        cell = self._desk.get(args.get("scene"))
+        cell = self._cells.live_cell(args.get("scene"))
         before = await cell.controller.report()
         command = self._command(cell.scene, args, context.key, before)
         work = asyncio.ensure_future(cell.controller.do(command, context.progress))
@@ -77,10 +55,10 @@ class CellTool(Tool):
             await asyncio.wait_for(work, FINISH_S)
 
     async def _record(self, args: Mapping[str, Any], report: CellReport, context: ToolContext) -> None:
-        await self._desk.record(str(args.get("scene")), report, context.correlation_id)
+        await self._cells.record(str(args.get("scene")), report, context.correlation_id)
 
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
-        cell = self._desk.get(args.get("scene"))
+        cell = self._cells.live_cell(args.get("scene"))
         answer = await cell.controller.did(context.key)
         if answer.state != "running":
             await self._record(args, await cell.controller.report(), context)
@@ -94,25 +72,18 @@ class CellTool(Tool):
 
     def _command(self, scene: CellScene, args: Mapping[str, Any], key: str, before: CellReport) -> CellCommand:
         fields = {name: args.get(name) for name in ("position", "tool", "stabilize", "verify", "action_after")}
-        step = {"id": 1, "name": "", "action": self._action, "target": args["target"]}
-        step |= {name: value for name, value in fields.items() if value is not None}
-        state = CellState(current_position=before.position or "", current_tool=before.tool)
-        return CellCommand(
-            key=key,
-            action=self._action,
-            target=str(args["target"]),
-            seconds=preview(scene, [step], state).duration_s,
-            **fields,
-        )
+        target = str(args["target"])
+        seconds = step_seconds(scene, self._action, target, fields["stabilize"], before.position)
+        return CellCommand(key=key, action=self._action, target=target, seconds=seconds, **fields)
 
 
 def _value(report: CellReport) -> dict[str, Any]:
     return {"current_position": report.position, "current_tool": report.tool or NO_TOOL}
 
 
-def cell_tools(backend: CellDesk) -> list[Tool]:
+def cell_tools(cells: Cells) -> tuple[Tool, ...]:
     move = ToolSpec(
-        name="cell.move",
+        name=MOVE_TOOL,
         description="Moves the robot along one allowed edge of its cell.",
         input_schema={
             "type": "object",
@@ -122,12 +93,13 @@ def cell_tools(backend: CellDesk) -> list[Tool]:
         },
         effect="physical",
         can_probe=True,
+        scene_kind=KIND,
         output="Where the robot stands and what it holds.",
         estimate_s=2.0,
     )
     number = {"type": "number", "minimum": 0}
     routine = ToolSpec(
-        name="cell.routine",
+        name=ROUTINE_TOOL,
         description="Runs a routine at the position where the robot stands.",
         input_schema={
             "type": "object",
@@ -145,7 +117,8 @@ def cell_tools(backend: CellDesk) -> list[Tool]:
         },
         effect="physical",
         can_probe=True,
+        scene_kind=KIND,
         output="Where the robot stands and what it holds.",
         estimate_s=5.0,
     )
-    return [CellTool(backend, move, "move"), CellTool(backend, routine, "routine")]
+    return CellTool(cells, move, "move"), CellTool(cells, routine, "routine")

@@ -10,12 +10,15 @@ from beforehand.cli.screen import Output, counted, line, print_err, print_json, 
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
-    from beforehand.cli.backend import Document
+    from beforehand.ports.store import Store
 
-app = typer.Typer(help="Fleets of forklifts.", no_args_is_help=True)
+    Document = dict[str, Any]
+
+COMMANDS = {"fleet": "Fleets of forklifts."}
+fleet = typer.Typer(help=COMMANDS["fleet"], no_args_is_help=True)
 
 
-@app.command()
+@fleet.command()
 def simulate(
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="The fleet's scene: its name, or a file.")],
     until: Annotated[
@@ -91,7 +94,7 @@ def _show(result: "Document") -> None:
     )
 
 
-@app.command()
+@fleet.command()
 def why(
     name: Annotated[str | None, typer.Argument(metavar="ROBOT|TASK|STREAM", help="What is asked about.")] = None,
     scene: Annotated[
@@ -116,28 +119,31 @@ def why(
 
 
 def _asked(settings: "Settings", name: str | None, scene: str | None) -> "list[Document]":
-    from beforehand.adapters.sqlite.lead import read_leader
+    from beforehand.app.stores import read_leader
     from beforehand.cli.read_home import read_home
     from beforehand.cli.run_async import run_async
 
-    leader = read_leader(settings.database)
+    leader = read_leader(settings.store_url)
     if leader is not None and leader.alive and leader.url:
-        return run_async(_there(leader.url, settings["token"], name, scene))
+        return run_async(_at_server(leader.url, settings["token"], name, scene))
     print_err("No server runs on this home, so this is how its log was left.")
-    found: list[Document] = read_home(settings, lambda runtime: _in_log(runtime, name, scene), [])
+    found: list[Document] = read_home(settings, lambda store: _in_log(store, name, scene), [])
     return found
 
 
-async def _there(url: str, token: str | None, name: str | None, scene: str | None) -> "list[Document]":
+async def _at_server(url: str, token: str | None, name: str | None, scene: str | None) -> "list[Document]":
+    from urllib.parse import urlencode
+
     from beforehand.cli.remote_backend import RemoteBackend
 
+    asked = {key: value for key, value in (("name", name), ("scene", scene)) if value}
     async with RemoteBackend(url, token) as server:
-        return await server.why(name, scene)
+        return list(await server.call("GET", f"/fleet/why?{urlencode(asked)}"))
 
 
-async def _in_log(runtime: Any, name: str | None, scene: str | None) -> "list[Document]":
+async def _in_log(store: "Store", name: str | None, scene: str | None) -> "list[Document]":
     from beforehand.crafts.fleet.finding import states_in_log, why_all, why_one
 
-    states, now = await states_in_log(runtime)
+    states, now = await states_in_log(store)
     reasons = why_all(states, scene, now) if name is None else why_one(states, name, scene, now)
     return [reason.wire() for reason in reasons]

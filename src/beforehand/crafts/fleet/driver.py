@@ -1,33 +1,46 @@
-"""The driver of one fleet: reports and people's words in, ticks decided, events made durable, commands sent.
+"""The driver of one fleet: robots' reports and people's requests in, ticks decided, commands sent.
 
-It decides nothing. Before the first tick after a start every robot is read, so that what was in the air meets what the
-robots say before anything is ordered. People's words are answered at once, each by a tick of its own.
+It stands on the one loop and decides nothing. Before the first tick after a start every robot is read, so that what was
+in the air meets what the robots say before anything is ordered. What a person asks for is answered at once, by a tick
+of its own. Each robot has its own queue of commands: sending to one never waits for another.
 """
 
 import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-import structlog
 
 from beforehand.crafts.fleet.core.decide import recover, step
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.state import FleetState, snapshot
+from beforehand.loop.loop import Loop
+from beforehand.loop.outbox import Outbox
 from beforehand.model.errors import UnavailableError
-from beforehand.model.event import Event, Verdict
+from beforehand.model.event import Verdict
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
 from beforehand.ports.robot import RobotLink
 from beforehand.ports.store import Store
 
-log = structlog.get_logger("beforehand.fleet")
-SNAPSHOT_EVERY = 2_000
-STORE_RETRY_MS = 1_000
 READ_PATIENCE_S = 5.0
 
 Ready = Callable[[FleetState], bool]
-Decide = Callable[[FleetState, Sequence[FleetInput], int], tuple[FleetState, Verdict[RobotCommand]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed; whatever the robots have reported is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsRead:
+    """What every robot said when it was asked, before anything is ordered."""
+
+    reports: Sequence[Telemetry]
+
+
+FleetMessage = Tick | RobotsRead | FleetInput
 
 
 def spare_the_collector() -> None:
@@ -45,144 +58,95 @@ class FleetDriver:
         store: Store,
         clock: Clock,
         on_frame: Callable[[Mapping[str, Any]], None],
+        *,
+        keeps_snapshots: bool = True,
     ) -> None:
+        """`keeps_snapshots` false where the state is not the log's own, so that nobody takes it up later."""
         self.state = state
+        self.ticks = 0
         self._link = link
-        self._store = store
         self._clock = clock
         self._on_frame = on_frame
         self._reports: list[Telemetry | Ack] = []
-        self._words: list[tuple[FleetInput, asyncio.Future[Verdict[RobotCommand]]]] = []
-        self._wake = asyncio.Event()
-        self._since_snapshot = 0
-        self._last_seq = 0
-        self._watchers: list[tuple[Ready, asyncio.Future[None]]] = []
-        self.keeps_snapshots = True
-        """False where the state is not the log's own, so that nobody takes it up later."""
-        self._stopped = False
-        self.ticks = 0
+        self._outbox = Outbox()
+        self._loop: Loop[FleetMessage, RobotCommand] = Loop(
+            state.owner,
+            store,
+            clock,
+            decide=self._decide,
+            carry_out=self._send,
+            gone=self._gone,
+            snapshot=(lambda: snapshot(self.state)) if keeps_snapshots else None,
+        )
 
-    async def say(self, given: FleetInput) -> Verdict[RobotCommand]:
-        """Hand in what a person asks for; the answer comes when it is durable."""
-        self._refuse_stopped()
-        reply: asyncio.Future[Verdict[RobotCommand]] = asyncio.get_running_loop().create_future()
-        self._words.append((given, reply))
-        self._wake.set()
-        return await reply
+    async def request(self, given: FleetInput) -> Verdict[RobotCommand]:
+        """Hand in what a person asks for; the verdict comes when it is durable."""
+        verdict = await self._loop.request(given)
+        self._loop.put(Tick())
+        return verdict
 
     async def until(self, ready: Ready) -> None:
         """Return once the state is as asked; looked at whenever something has changed."""
-        if not ready(self.state):
-            self._refuse_stopped()
-            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._watchers.append((ready, done))
-            await done
+        await self._loop.wait_until(lambda: ready(self.state))
 
     async def drive(self) -> None:
-        """Work until cancelled."""
-        listening = asyncio.create_task(self._listen())
+        """Work until cancelled, or until the link's reports end."""
+        deciding = asyncio.ensure_future(self._loop.run(lambda: False))
+        ticking = asyncio.ensure_future(self._tick())
+        listening = asyncio.ensure_future(self._listen())
+        work = (deciding, ticking, listening)
         try:
-            await self._meet_the_robots()
-            spare_the_collector()
-            tick_ms = round(self.state.scene.settings.tick_s * 1000)
-            while not listening.done():
-                due = self._clock.now_ms() + tick_ms
-                await self._tick()
-                await self._until_due(due)
-            await listening
+            await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for done in work:
+                if done.done():
+                    done.result()
         finally:
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
-            self._stopped = True
-            waiting: list[asyncio.Future[Any]] = [*(reply for _, reply in self._words), *(d for _, d in self._watchers)]
-            for left in waiting:
-                if not left.done():
-                    left.set_exception(self._gone())
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
+            await self._outbox.close()
             await self._link.close()
-            await self._save(force=True)
+            await self._loop.close()
 
-    def _refuse_stopped(self) -> None:
-        if self._stopped:
-            raise self._gone()
+    async def _listen(self) -> None:
+        async for report in self._link.reports():
+            self._reports.append(report)
+
+    async def _tick(self) -> None:
+        await self._read_robots()
+        spare_the_collector()
+        tick_ms = round(self.state.scene.settings.tick_s * 1000)
+        while True:
+            due = self._clock.now_ms() + tick_ms
+            await self._loop.request(Tick())
+            self.ticks += 1
+            self._on_frame(self._frame())
+            await self._clock.sleep_until(due)
+
+    async def _read_robots(self) -> None:
+        reads = (asyncio.wait_for(self._link.read(name), READ_PATIENCE_S) for name in self.state.robots)
+        found = await asyncio.gather(*reads, return_exceptions=True)
+        await self._loop.request(RobotsRead([report for report in found if isinstance(report, Telemetry)]))
+
+    def _decide(self, given: FleetMessage) -> Verdict[RobotCommand]:
+        now = self._clock.now_ms()
+        if isinstance(given, RobotsRead):
+            self.state, verdict = recover(self.state, given.reports, now)
+        elif isinstance(given, Tick):
+            reports, self._reports = self._reports, []
+            self.state, verdict = step(self.state, reports, now)
+        else:
+            self.state, verdict = step(self.state, [given], now)
+        return verdict
+
+    def _send(self, command: RobotCommand) -> None:
+        self._outbox.send(command.robot_id, lambda: self._link.send(command))
 
     def _gone(self) -> UnavailableError:
         name = self.state.scene.name
         return UnavailableError(
             f"The fleet {name} does not work now.", code="fleet.stopped", hint=f"Activate the scene {name} again."
         )
-
-    async def _until_due(self, due_ms: int) -> None:
-        """Wait for the next tick, or for somebody to say something."""
-        waits = [asyncio.ensure_future(self._wake.wait()), asyncio.ensure_future(self._clock.sleep_until(due_ms))]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-        self._wake.clear()
-
-    async def _listen(self) -> None:
-        async for report in self._link.reports():
-            self._reports.append(report)
-
-    async def _meet_the_robots(self) -> None:
-        """Read every robot before anything is ordered."""
-        reads = (asyncio.wait_for(self._link.read(name), READ_PATIENCE_S) for name in self.state.robots)
-        found = await asyncio.gather(*reads, return_exceptions=True)
-        reports = [report for report in found if isinstance(report, Telemetry)]
-        await self._decide(recover, reports)
-
-    async def _tick(self) -> None:
-        """One tick of the clock, and one for each thing a person said."""
-        while self._words:
-            given, reply = self._words[0]
-            verdict = await self._decide(step, [given])
-            del self._words[0]  # not before: whoever waits hears of it if this fleet stops meanwhile
-            if not reply.done():
-                reply.set_result(verdict)
-        reports, self._reports = self._reports, []
-        await self._decide(step, reports)
-        self.ticks += 1
-        self._on_frame(self._frame())
-
-    async def _decide(self, decide: Decide, inputs: Sequence[FleetInput]) -> Verdict[RobotCommand]:
-        self.state, verdict = decide(self.state, inputs, self._clock.now_ms())
-        if verdict.events:
-            await self._append(verdict.events)
-        for command in verdict.commands:
-            try:
-                await self._link.send(command)
-            except UnavailableError as error:  # the robot did not get it; its silence is the core's to notice
-                log.warning("a command did not get through", robot=command.robot_id, says=error.says)
-        return verdict
-
-    async def _append(self, events: Sequence[Event]) -> None:
-        while True:
-            try:
-                numbered = await self._store.append(events)
-                break
-            except UnavailableError as error:
-                log.error("the log cannot be written", scene=self.state.scene.name, error=error.says)
-                await self._clock.sleep_until(self._clock.now_ms() + STORE_RETRY_MS)
-        self._last_seq = numbered[-1].seq
-        self._since_snapshot += len(events)
-        self._tell_watchers()
-        await self._save()
-
-    def _tell_watchers(self) -> None:
-        waiting = []
-        for ready, done in self._watchers:
-            if not done.done():
-                if ready(self.state):
-                    done.set_result(None)
-                else:
-                    waiting.append((ready, done))
-        self._watchers = waiting
-
-    async def _save(self, *, force: bool = False) -> None:
-        if self.keeps_snapshots and self._since_snapshot >= (1 if force else SNAPSHOT_EVERY):
-            await self._store.save_snapshot(self.state.owner, self._last_seq, snapshot(self.state))
-            self._since_snapshot = 0
 
     def _frame(self) -> Mapping[str, Any]:
         """Where every robot is, for whoever looks."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.why import why, why_everything
 from beforehand.crafts.fleet.history import looked_up
 from beforehand.model.errors import ConflictError, NotFoundError
 from beforehand.model.reason import Reason, name_list, nearest_names
+from beforehand.ports.store import Store
 
 States = Mapping[str, FleetState]
 """The fleets somebody looks at, by the name of their scene."""
@@ -67,12 +67,12 @@ def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
     return list({(reason.code, reason.about): reason for reason in reasons}.values())
 
 
-async def states_in_log(runtime: Runtime) -> tuple[dict[str, FleetState], int]:
+async def states_in_log(store: Store) -> tuple[dict[str, FleetState], int]:
     """The active fleets as the log left them, and the time of its last word about any of them."""
     states: dict[str, FleetState] = {}
     latest = 0
-    for row in await runtime.store.rows("scene", open=True):
-        found: Any = await looked_up(runtime.store, row["name"]) if row["kind"] == "fleet" else None
+    for row in await store.rows("scene", open=True):
+        found: Any = await looked_up(store, row["name"]) if row["kind"] == "fleet" else None
         if found is not None:
             states[row["name"]] = found[0]
             latest = max(latest, found[1])

@@ -1,4 +1,4 @@
-"""The fleet craft in the house: scenes made live, their state rebuilt from the log, people's verbs, transport."""
+"""The fleets of a runtime: scenes made live, their state rebuilt from the log, and what people ask of them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,8 +9,10 @@ import structlog
 
 from beforehand.adapters.sim.faults import read_faults
 from beforehand.adapters.sim.link import SimLink
-from beforehand.app.craft import PlanRequest
+from beforehand.app.craft import Answering
+from beforehand.app.runs import refuse_by_reasons
 from beforehand.app.runtime import Runtime
+from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetInput,
@@ -22,21 +24,20 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
-from beforehand.crafts.fleet.core.warnings import warnings
 from beforehand.crafts.fleet.driver import FleetDriver, Ready
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.history import rebuilt
 from beforehand.crafts.fleet.links import simulated
-from beforehand.crafts.fleet.plans import make_transport_plan, no_fleet, unknown_names
+from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, UnavailableError
-from beforehand.model.event import Verdict, iso
+from beforehand.model.errors import BadInputError, ConflictError
+from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
-from beforehand.model.plan import Plan
-from beforehand.model.reason import Problem, Reason
+from beforehand.model.reason import Reason
 from beforehand.ports.store import EventFilter
 
 log = structlog.get_logger("beforehand.fleet")
+KIND = "fleet"
 CHUNK = 5_000
 
 
@@ -49,18 +50,9 @@ class LiveFleet:
 
 
 @dataclass(slots=True)
-class FleetCraft:
+class Fleets:
     runtime: Runtime
-    kind: str = "fleet"
     live: dict[str, LiveFleet] = field(default_factory=dict)
-    only_requests: bool = False
-    """Streams start nothing here: for a process that carries out one plan and is not the fleet's server."""
-
-    def check_scene(self, document: Any) -> dict[str, Any]:
-        return read_fleet(document).wire()
-
-    def warnings(self, document: Any) -> list[Problem]:
-        return warnings(read_fleet(document))
 
     # -- live and not --------------------------------------------------------------------------------------------
 
@@ -84,45 +76,21 @@ class FleetCraft:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
         link = simulated(self.runtime, scene)
-        if self.only_requests:
+        if not self.runtime.serves:  # a process that carries out one plan: only what it asks for is moved
             state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
-        driver = FleetDriver(state, link, self.runtime.store, self.runtime.clock, self._frame_of(name))
-        driver.keeps_snapshots = not self.only_requests
-        work = asyncio.create_task(self._drive(name, driver), name=f"fleet {name}")
-        self.live[name] = LiveFleet(scene, driver, link, work)
+        driver = FleetDriver(
+            state,
+            link,
+            self.runtime.store,
+            self.runtime.clock,
+            self._frame_of(name),
+            keeps_snapshots=self.runtime.serves,
+        )
+        driven = Driven(state.owner, f"The fleet {name}", {"sceneId": name}, scene=name)
+        self.live[name] = LiveFleet(scene, driver, link, self.runtime.drivers.start(driven, driver.drive()))
 
     def _frame_of(self, name: str) -> Any:
         return lambda frame: self.runtime.telemetry.publish(frame, name)
-
-    async def _drive(self, name: str, driver: FleetDriver) -> None:
-        try:
-            await driver.drive()
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:  # a bug stops this fleet only, and a person hears of it
-            log.exception("a fleet stopped on a bug", scene=name)
-            await self._report_bug(name, error)
-
-    async def _report_bug(self, name: str, error: Exception) -> None:
-        seq = await self.runtime.store.last_seq()
-        decision = Decision(
-            id=f"{name}-bug-{seq}",
-            kind="bug",
-            title=f"The fleet {name} stopped on an error of Beforehand itself",
-            about={"scene": name},
-            evidence={"error": f"{type(error).__name__}: {error}", "afterSeq": seq},
-            verbs=("take-up", "leave"),
-            effects={"take-up": "The fleet is taken up again from the log.", "leave": "It stays as it is."},
-            if_unanswered="The fleet stands still.",
-            asked_by="beforehand",
-            opened_at=iso(self.runtime.now()),
-        )
-        try:
-            await self.runtime.log(
-                "decisionOpened", decision.wire(), owner=f"bug:{name}", scene=name, sceneId=name, decisionId=decision.id
-            )
-        except Exception:
-            log.exception("the error could not be written to the log", scene=name)
 
     async def deactivate(self, name: str) -> None:
         fleet = self.live.pop(name, None)
@@ -148,8 +116,9 @@ class FleetCraft:
         """The active fleet that has this robot, worksite, stream or task; ambiguous without a scene is a conflict."""
         return self.live[scene_of(self.states, (kind,), name, scene)]
 
-    async def say(self, scene: Any, given: FleetInput) -> Verdict[Any]:
-        return await self.fleet(scene).driver.say(given)
+    async def request(self, scene: Any, given: FleetInput) -> Verdict[Any]:
+        """What a person or a plan's step asks of a fleet, decided and durable."""
+        return await self.fleet(scene).driver.request(given)
 
     def state_of(self, scene: Any) -> FleetState:
         return self.fleet(scene).driver.state
@@ -168,16 +137,9 @@ class FleetCraft:
             after = events[-1].seq
         return None
 
-    async def tell(self, fleet: LiveFleet, given: FleetInput) -> None:
-        """Hand a person's word in; refused, it is a conflict with its reasons."""
-        verdict = await fleet.driver.say(given)
-        if reasons := list(verdict.reasons):
-            raise ConflictError(
-                reasons[0].says,
-                code=reasons[0].code,
-                hint=reasons[0].try_next,
-                extra={"reasons": [reason.wire() for reason in reasons]},
-            )
+    async def ask(self, fleet: LiveFleet, given: FleetInput) -> None:
+        """Hand in what a person asks for; a refusal is a ConflictError with its reasons."""
+        refuse_by_reasons(await fleet.driver.request(given))
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         if occupancy not in ("empty", "filled", "unknown"):
@@ -185,7 +147,7 @@ class FleetCraft:
                 f"`occupancy` is empty, filled or unknown, not {occupancy!r}.", code="worksite.occupancy"
             )
         fleet = self.find("worksites", name, scene)
-        await self.tell(fleet, PatchWorksite(name, occupancy))
+        await self.ask(fleet, PatchWorksite(name, occupancy))
         fleet.link.set_occupancy(name, occupancy)
         return self.worksite(fleet, name)
 
@@ -193,33 +155,35 @@ class FleetCraft:
         if not isinstance(enabled, bool):
             raise BadInputError("`enabled` is true or false.", code="stream.enabled")
         fleet = self.find("streams", name, scene)
-        await self.tell(fleet, PatchStream(name, enabled))
+        await self.ask(fleet, PatchStream(name, enabled))
         return self.stream(fleet, name)
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)
-        await self.tell(fleet, RobotVerb(name, verb, value))
+        await self.ask(fleet, RobotVerb(name, verb, value))
         if verb == "set-load":
             fleet.link.set_load(name, value == "loaded")
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("tasks", name, scene)
-        await self.tell(fleet, TaskVerb(name, verb, value))
+        await self.ask(fleet, TaskVerb(name, verb, value))
         return {**wire_of(fleet.driver.state.tasks[name]), "scene": fleet.scene.name}
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
         fleet = self.fleet(name)
-        await self.tell(fleet, FleetVerb(verb))
+        await self.ask(fleet, FleetVerb(verb))
         hold = fleet.driver.state.hold
         return {"scene": name, "held": bool(hold), "person": hold.person, "tasks": list(hold.tasks)}
 
-    async def answer(self, decision: Decision, verb: str, *, value: Any, note: str, by: str) -> bool:
-        for fleet in self.live.values():
-            if decision.id in fleet.driver.state.decisions:
-                await self.tell(fleet, AnswerDecision(decision.id, verb, value, note, by))
-                return True
-        return False
+    async def answer(self, decision: Decision, given: Answering) -> None:
+        """A person's answer to what a fleet asked."""
+        fleet = self.fleet(decision.owner.partition(":")[2])
+        await self.ask(fleet, AnswerDecision(decision.id, given.verb, given.value, given.note, given.by))
+
+    async def restart(self, name: str) -> None:
+        """Take a fleet up again from the log, after its driver stopped on a bug."""
+        await activate_scene(self.runtime, name)
 
     def why(self, name: str | None, scene: str | None = None, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
         """Why a robot, task or stream does what it does; without a name, everything that stands still."""
@@ -227,70 +191,15 @@ class FleetCraft:
             return why_all(self.states, scene, self.runtime.now())
         return why_one(self.states, name, scene, self.runtime.now(), kinds)
 
-    # -- plans ---------------------------------------------------------------------------------------------------
-
-    async def plan(self, request: PlanRequest, correlation_id: str = "") -> Plan:
-        """Transport on request: words or an intent become steps of an ordinary plan."""
-        return make_transport_plan(await self.scene(request.scene), request)
-
-    async def draft(self, request: PlanRequest, correlation_id: str = "") -> Plan:
-        return await self.plan(request, correlation_id)
-
     async def scene(self, name: str) -> FleetScene:
-        """A fleet's scene, live or only kept."""
+        """A fleet's scene, live or only kept; BadInputError with the fleets there are."""
         if name in self.live:
             return self.live[name].scene
         row = await self.runtime.store.row("scene", name)
-        if row is None:
-            raise BadInputError(f"There is no scene {name!r}.", code="scene.unknown")
+        if row is None or row["kind"] != KIND:
+            names = await scene_names(self.runtime, KIND)
+            raise BadInputError.unknown("fleet", name, names, code="scene.unknown")
         return read_fleet(row["document"])
-
-    async def take_in(self, document: Any, name: str, *, only_look: bool = False) -> Any:
-        return document
-
-    async def prepare(self, plan: Plan) -> Plan:
-        steps = tuple(
-            step.model_copy(update={"args": {"scene": plan.scene, **step.args}})
-            if step.tool.startswith("fleet.")
-            else step
-            for step in plan.steps
-        )
-        return plan.model_copy(update={"steps": steps})
-
-    async def problems(self, plan: Plan) -> list[Problem]:
-        """Names the scene does not have."""
-        found: list[Problem] = []
-        steps = [step for step in plan.steps if step.tool.startswith("fleet.")]
-        for name in dict.fromkeys(step.args.get("scene", plan.scene) for step in steps):
-            row = await self.runtime.store.row("scene", name) if isinstance(name, str) else None
-            if row is None or row["kind"] != self.kind:
-                fleets = [one["name"] for one in await self.runtime.store.rows("scene") if one["kind"] == self.kind]
-                found.append(no_fleet(name, fleets))
-            else:
-                found += unknown_names(await self.scene(str(name)), plan)
-        return found
-
-    async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> None:
-        return None
-
-    async def make_ready(self, plan: Plan) -> None:
-        """A whole fleet does not start to work because of one transport; a person makes it live."""
-        if any(step.tool.startswith("fleet.") for step in plan.steps) and plan.scene not in self.live:
-            raise ConflictError(
-                f"The fleet {plan.scene} is not active, so nothing can be moved there.",
-                code="fleet.inactive",
-                hint=f"Make it live first: `beforehand up --scene {plan.scene}`, or activate the scene.",
-            )
-
-    async def drift(self, plan: Plan) -> dict[str, Any] | None:
-        return None
-
-    async def preview(self, plan: Plan) -> dict[str, Any]:
-        from beforehand.app.plans import preview_by_tools
-
-        shown = await preview_by_tools(self.runtime, plan)
-        shown["problems"] += [problem.wire() for problem in await self.problems(plan)]
-        return shown
 
     # -- what is live --------------------------------------------------------------------------------------------
 
@@ -371,13 +280,15 @@ class FleetCraft:
             ],
         }
 
-
-def fleets_of(runtime: Runtime) -> FleetCraft:
-    """The house's fleets; refused where the house was opened without crafts."""
-    craft = runtime.crafts.get("fleet")
-    if not isinstance(craft, FleetCraft):
-        raise UnavailableError("No fleet is kept here.", code="fleet.none")
-    return craft
+    async def summary(self, name: str) -> list[str]:
+        """How many transports are under way, in a sentence."""
+        tasks = self.live[name].driver.state.open_tasks if name in self.live else {}
+        if not tasks:
+            return []
+        many = "1 transport is" if len(tasks) == 1 else f"{len(tasks)} transports are"
+        state = self.live[name].driver.state
+        held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
+        return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
 
 
 def _scene_of_task(task_id: str) -> str:

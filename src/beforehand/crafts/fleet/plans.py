@@ -7,6 +7,9 @@ from beforehand.model.fleet import FleetScene
 from beforehand.model.plan import Origin, Plan, Step
 from beforehand.model.reason import Problem, name_list, nearest_names
 
+PLANNER = "fleet"
+FLEET_TOOLS = ("fleet.transport", "fleet.park", "fleet.charge")
+
 
 def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
     """The plan; BadInputError for names the scene does not have, NotUnderstoodError rather than a guess."""
@@ -23,7 +26,7 @@ def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
         scene=scene.name,
         steps=tuple(Step.model_validate({**step, "order": at}) for at, step in enumerate(steps, start=1)),
         origin=Origin(
-            planner="fleet", text=request.text, intent=None if request.intent is None else dict(request.intent)
+            planner=PLANNER, text=request.text, intent=None if request.intent is None else dict(request.intent)
         ),
     )
 
@@ -45,7 +48,7 @@ def unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
     }
     problems = []
     for place, step in enumerate(plan.steps):
-        ours = step.tool.startswith("fleet.") and step.args.get("scene", plan.scene) == scene.name
+        ours = step.tool in FLEET_TOOLS and step.args.get("scene", plan.scene) == scene.name
         for name, names in known.items() if ours else ():
             value = step.args.get(name)
             if isinstance(value, str) and not value.startswith("$") and value not in names:

@@ -1,4 +1,4 @@
-"""What events of fleets and cells say, a short sentence each."""
+"""What events of fleets say, a short sentence each."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -42,30 +42,13 @@ def _worksite_updated(data: Data) -> str:
     return f"{data['worksiteId']} is {data['occupancy']}{by}."
 
 
-def _cell_changed(data: Data) -> str:
-    tool = data.get("current_tool") or "none"
-    holding = "nothing" if tool == "none" else tool
-    if data.get("current_position") is None:
-        return f"Nobody knows where the cell's robot stands. {data.get('says', '')}".strip()
-    return f"The cell's robot stands at {data['current_position']}, holding {holding}."
-
-
 SENTENCES: dict[str, Callable[[Data], str]] = {
     "taskCreated": _task_created,
     "taskUpdated": _task_updated,
     "robotUpdated": _robot_updated,
     "worksiteUpdated": _worksite_updated,
-    "cellStateChanged": _cell_changed,
     "palletPicked": lambda data: f"{data['robotId']} has picked a pallet at {data['worksiteId']}.",
     "palletDropped": lambda data: f"{data['robotId']} has dropped a pallet at {data['worksiteId']}.",
     "fleetHeld": lambda data: f"{data['scene']} is held.",
     "fleetCleared": lambda data: f"{data['scene']} goes on.",
 }
-
-
-def told(kind: str, data: Data) -> str | None:
-    """The sentence of an event; None where it is none of these, or lacks what the sentence needs."""
-    try:
-        return SENTENCES[kind](data)
-    except KeyError:
-        return None

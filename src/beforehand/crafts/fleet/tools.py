@@ -5,42 +5,18 @@ it. Sending a robot to park or charge is idempotent: asking twice changes nothin
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from beforehand.crafts.fleet.core.inputs import FleetInput, RequestTransport, RobotVerb
+from beforehand.crafts.fleet.core.inputs import RequestTransport, RobotVerb
 from beforehand.crafts.fleet.core.state import ENDED, FleetState
+from beforehand.crafts.fleet.fleets import KIND, Fleets
 from beforehand.model.errors import Fault
-from beforehand.model.event import Verdict
 from beforehand.model.fleet import wire_of
+from beforehand.model.reason import unknown
 from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 _NAME = {"type": "string", "minLength": 1}
 _SCENE = {**_NAME, "description": "The fleet's scene."}
-
-
-class FleetRoom(Protocol):
-    """What the tools need of the fleets that are live."""
-
-    async def say(self, scene: Any, given: FleetInput) -> Verdict[Any]: ...
-
-    def state_of(self, scene: Any) -> FleetState: ...
-
-    async def until(self, scene: Any, ready: Any) -> None: ...
-
-    async def task_of_request(self, scene: Any, key: str) -> str | None: ...
-
-
-@dataclass(slots=True)
-class FleetDesk:
-    """Where the tools find the fleets; empty until a house is open."""
-
-    room: FleetRoom | None = None
-
-    def fleets(self) -> FleetRoom:
-        if self.room is None:
-            raise Fault("No fleet is live here.", code="fleet.inactive", untouched=True)
-        return self.room
 
 
 class Transport(Tool):
@@ -60,17 +36,18 @@ class Transport(Tool):
         },
         effect="physical",
         can_probe=True,
+        scene_kind=KIND,
         output="The task as it ended.",
         estimate_s=120.0,
     )
 
-    def __init__(self, backend: FleetDesk) -> None:
-        self._desk = backend
+    def __init__(self, fleets: Fleets) -> None:
+        self._fleets = fleets
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
-        fleets, scene = self._desk.fleets(), args.get("scene")
+        fleets, scene = self._fleets, live_scene(self._fleets, args)
         priority = float(args.get("priority") or 0)
-        verdict = await fleets.say(scene, RequestTransport(args["from"], args["to"], priority, context.key))
+        verdict = await fleets.request(scene, RequestTransport(args["from"], args["to"], priority, context.key))
         if verdict.reasons:
             raise Fault(
                 " ".join(reason.says for reason in verdict.reasons), code=verdict.reasons[0].code, untouched=True
@@ -78,7 +55,7 @@ class Transport(Tool):
         created = next(event for event in verdict.events if event.kind == "taskCreated")
         return await self._followed(fleets, scene, str(created.data["taskId"]), context)
 
-    async def _followed(self, fleets: FleetRoom, scene: Any, task_id: str, context: ToolContext) -> Any:
+    async def _followed(self, fleets: Fleets, scene: Any, task_id: str, context: ToolContext) -> Any:
         context.log(f"It is task {task_id}.")
         await fleets.until(scene, lambda state: _has_ended(state, task_id))
         task = fleets.state_of(scene).tasks.get(task_id)
@@ -89,7 +66,7 @@ class Transport(Tool):
         return wire_of(task)
 
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
-        fleets, scene = self._desk.fleets(), args.get("scene")
+        fleets, scene = self._fleets, live_scene(self._fleets, args)
         task_id = await fleets.task_of_request(scene, context.key)
         if task_id is None:
             return ProbeAnswer("not_begun", says="The fleet never got the request.")
@@ -104,6 +81,15 @@ class Transport(Tool):
         return Preview(f"A forklift brings the pallet from {args['from']} to {args['to']}.", self.spec.estimate_s)
 
 
+def live_scene(fleets: Fleets, args: Mapping[str, Any]) -> str:
+    """The scene a step names; a Fault, with nothing touched, where that fleet is not live."""
+    scene = args.get("scene")
+    if scene not in fleets.live:
+        told = unknown("active fleet", scene, fleets.live)
+        raise Fault(told.says, code="fleet.inactive", untouched=True)
+    return str(scene)
+
+
 def _has_ended(state: FleetState, task_id: str) -> bool:
     task = state.tasks.get(task_id)
     return task is None or task.status in ENDED
@@ -112,8 +98,8 @@ def _has_ended(state: FleetState, task_id: str) -> bool:
 class SendRobot(Tool):
     """Sends a robot to park or to charge, and is done when it stands there."""
 
-    def __init__(self, backend: FleetDesk, errand: str, says: str) -> None:
-        self._desk = backend
+    def __init__(self, fleets: Fleets, errand: str, says: str) -> None:
+        self._fleets = fleets
         self._errand = errand
         self.spec = ToolSpec(
             name=f"fleet.{errand}",
@@ -125,13 +111,14 @@ class SendRobot(Tool):
                 "additionalProperties": False,
             },
             effect="idempotent",
+            scene_kind=KIND,
             output="The robot, where it then stands.",
             estimate_s=60.0,
         )
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
-        fleets, scene, robot_id = self._desk.fleets(), args.get("scene"), args["robotId"]
-        verdict = await fleets.say(scene, RobotVerb(robot_id, self._errand))
+        fleets, scene, robot_id = self._fleets, live_scene(self._fleets, args), args["robotId"]
+        verdict = await fleets.request(scene, RobotVerb(robot_id, self._errand))
         if verdict.reasons:
             raise Fault(
                 " ".join(reason.says for reason in verdict.reasons), code=verdict.reasons[0].code, untouched=True
@@ -153,9 +140,9 @@ class SendRobot(Tool):
         return Preview(f"{args['robotId']} goes to {self._errand}.", self.spec.estimate_s)
 
 
-def fleet_tools(backend: FleetDesk) -> list[Tool]:
-    return [
-        Transport(backend),
-        SendRobot(backend, "park", "Sends a robot to its park place."),
-        SendRobot(backend, "charge", "Sends a robot to a charger."),
-    ]
+def fleet_tools(fleets: Fleets) -> tuple[Tool, ...]:
+    return (
+        Transport(fleets),
+        SendRobot(fleets, "park", "Sends a robot to its park place."),
+        SendRobot(fleets, "charge", "Sends a robot to a charger."),
+    )

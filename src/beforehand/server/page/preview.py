@@ -20,18 +20,11 @@ def preview_part(preview: dict[str, Any]) -> Html:
         "div",
         {"class": "preview-card"},
         el("p", {"class": "lead"}, f"{told}. Nothing has been done."),
-        _end(preview.get("end") or {}),
+        el("p", {"class": "fine"}, preview["endSays"]) if preview.get("endSays") else None,
         _problems(preview.get("problems") or []),
         el("ol", {"class": "timeline"}, [_line(line) for line in timeline[:SHOWN]]),
         el("p", {"class": "fine"}, f"… and {len(timeline) - SHOWN} more steps.") if len(timeline) > SHOWN else None,
     )
-
-
-def _end(end: dict[str, Any]) -> Part:
-    if "current_position" not in end:
-        return None
-    held = end["current_tool"] if end["current_tool"] != "none" else "nothing"
-    return el("p", {"class": "fine"}, f"It ends at {end['current_position']}, holding {held}.")
 
 
 def _problems(problems: list[dict[str, Any]]) -> Part:

@@ -1,9 +1,10 @@
 """The page and its parts. It shows what the calls show; the buttons use the same calls as everybody."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Query
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
@@ -13,13 +14,11 @@ from beforehand.app.plans import get_plan, preview
 from beforehand.app.runs import list_runs, run_document
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import may
-from beforehand.crafts.cell.page.cards import cells_list
-from beforehand.crafts.fleet.page.floor import floors_list
 from beforehand.server.callers import Caller, CallerDep, RuntimeDep
 from beforehand.server.page.decisions import decisions_list
 from beforehand.server.page.events import SHOWN, events_list
 from beforehand.server.page.html import Html, Part, el
-from beforehand.server.page.live import live_scenes
+from beforehand.server.page.panels import PageContext, Panel, cards_of
 from beforehand.server.page.preview import preview_part
 from beforehand.server.page.runs import runs_list
 
@@ -29,20 +28,33 @@ OPEN_RUNS = 10
 ENDED_RUNS = 5
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, panels: Sequence[Panel] = ()) -> None:
+    """Add the page, with the sections that crafts bring."""
+    app.state.panels = tuple(panels)
     app.include_router(router)
+    for panel in panels:
+        if panel.static is not None:
+            app.mount(f"/static/{panel.name}", StaticFiles(directory=panel.static))
     app.mount("/static", StaticFiles(directory=STATIC))
 
 
+def _panels(request: Request) -> tuple[Panel, ...]:
+    panels: tuple[Panel, ...] = request.app.state.panels
+    return panels
+
+
+PanelsDep = Annotated[tuple[Panel, ...], Depends(_panels)]
+
+
 @router.api_route("/", methods=["GET", "HEAD"])
-async def page(runtime: RuntimeDep, caller: CallerDep) -> HTMLResponse:
-    return document("Now", await _now(runtime, caller), live=True, caller=caller)
+async def page(runtime: RuntimeDep, caller: CallerDep, panels: PanelsDep) -> HTMLResponse:
+    return document("Now", await _now(runtime, caller, panels), panels, live=True, caller=caller)
 
 
 @router.get("/page/now")
-async def now(runtime: RuntimeDep, caller: CallerDep) -> HTMLResponse:
+async def now(runtime: RuntimeDep, caller: CallerDep, panels: PanelsDep) -> HTMLResponse:
     """The live part alone, for the page to take over what has changed."""
-    return HTMLResponse(await _now(runtime, caller))
+    return HTMLResponse(await _now(runtime, caller, panels))
 
 
 @router.get("/page/preview/{plan_id}")
@@ -67,29 +79,47 @@ async def login_page() -> HTMLResponse:
     return document("Log in", el("main", {"class": "alone"}, form), live=False)
 
 
-async def _now(runtime: Runtime, caller: Caller) -> Html:
+async def _now(runtime: Runtime, caller: Caller, panels: Sequence[Panel]) -> Html:
     seq = await runtime.store.last_seq()
-    may_write = may(caller.role, "operator")
     decisions = await list_decisions(runtime)
-    heads = await list_runs(runtime, open=True, limit=OPEN_RUNS) + await list_runs(
-        runtime, open=False, limit=ENDED_RUNS
-    )
+    heads = await list_runs(runtime, open=True, limit=OPEN_RUNS)
+    heads += await list_runs(runtime, open=False, limit=ENDED_RUNS)
     runs = [await run_document(runtime, head["runId"]) for head in heads]
     events = await runtime.store.events(after=max(0, seq - SHOWN), limit=SHOWN)
-    live = await live_scenes(runtime, decisions, runs)
+    scenes = await runtime.store.rows("scene", open=True)
+    context = PageContext(runtime, decisions, runs, may_write=may(caller.role, "operator"))
+    brought: dict[str, list[Html]] = {"first": [], "after decisions": []}
+    for panel in panels:
+        brought[panel.place].append(_section(panel.name, panel.title, None, await cards_of(panel, context, scenes)))
+    names = " · ".join(scene["name"] for scene in scenes)
     return el(
         "main",
-        {"data-seq": seq, "data-waiting": len(decisions), "data-scenes": " · ".join(live.names)},
+        {"data-seq": seq, "data-waiting": len(decisions), "data-scenes": names},
         el(
             "div",
             {"class": "work"},
-            _section("floor", "On the floor", None, floors_list(live.fleets, may_write=may_write)),
-            _section("needs-you", "Needs you", len(decisions), decisions_list(decisions, may_write=may_write)),
-            _section("cells", "Cells", None, cells_list(live.cells)),
-            _section("happening", "What runs", None, runs_list(runs, live.work, may_write=may_write)),
+            brought["first"],
+            _section("needs-you", "Needs you", len(decisions), decisions_list(decisions, may_write=context.may_write)),
+            brought["after decisions"],
+            _section(
+                "happening",
+                "What runs",
+                None,
+                runs_list(runs, await _other_work(runtime, scenes), may_write=context.may_write),
+            ),
         ),
-        _section("events", "Last events", None, events_list(events)),
+        _section("events", "Last events", None, events_list(events, runtime.sentences)),
     )
+
+
+async def _other_work(runtime: Runtime, scenes: list[dict[str, Any]]) -> list[str]:
+    """What goes on in the live scenes besides runs, a sentence each."""
+    told: list[str] = []
+    for scene in scenes:
+        brought = runtime.scenes_of(scene["kind"])
+        if brought is not None and brought.summary is not None:
+            told += await brought.summary(scene["name"])
+    return told
 
 
 def _section(name: str, title: str, count: int | None, parts: list[Html]) -> Html:
@@ -102,7 +132,11 @@ def _section(name: str, title: str, count: int | None, parts: list[Html]) -> Htm
     )
 
 
-def document(title: str, body: Part, *, live: bool, caller: Caller | None = None) -> HTMLResponse:
+def document(
+    title: str, body: Part, panels: Sequence[Panel] = (), *, live: bool, caller: Caller | None = None
+) -> HTMLResponse:
+    styles = [f"/static/{panel.name}/{file}?{__version__}" for panel in panels for file in panel.styles]
+    scripts = [f"/static/{panel.name}/{file}?{__version__}" for panel in panels for file in panel.scripts]
     head = el(
         "head",
         {},
@@ -112,9 +146,9 @@ def document(title: str, body: Part, *, live: bool, caller: Caller | None = None
         el("title", {}, f"{title} · Beforehand"),
         el("link", {"rel": "icon", "href": "/static/mark.svg", "type": "image/svg+xml"}),
         el("link", {"rel": "stylesheet", "href": f"/static/page.css?{__version__}"}),
-        el("link", {"rel": "stylesheet", "href": f"/static/floor.css?{__version__}"}) if live else None,
+        [el("link", {"rel": "stylesheet", "href": href}) for href in styles],
         el("script", {"src": f"/static/page.js?{__version__}", "defer": True}),
-        el("script", {"src": f"/static/floor.js?{__version__}", "type": "module"}) if live else None,
+        [el("script", {"src": src, "type": "module"}) for src in scripts],
     )
     whole = el("html", {"lang": "en"}, head, el("body", {}, _bar(live, caller), body))
     return HTMLResponse(f"<!doctype html>{whole}")

@@ -1,4 +1,4 @@
-"""The log and the live frames, as server-sent events."""
+"""The log and the live frames as server-sent events, and the log's recent events as JSON."""
 
 import re
 from typing import Annotated, Any
@@ -14,17 +14,29 @@ from beforehand.server.shapes import REFUSAL
 from beforehand.server.sse import EventStream, log_frames
 
 router = APIRouter(tags=["events"])
+RECENT = 100
 _NUMBER = re.compile(r"[0-9]{1,4000}", re.ASCII)
-_STREAM: dict[int | str, dict[str, Any]] = {
+_EVENT = {"$ref": "#/components/schemas/EventShape"}
+_LOG: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Server-sent events; the `data` of each is an event.",
-        "content": {"text/event-stream": {"schema": {"$ref": "#/components/schemas/EventShape"}}},
+        "description": "Server-sent events, the `data` of each an event; with `before` or `limit` a list of events.",
+        "content": {
+            "text/event-stream": {"schema": _EVENT},
+            "application/json": {"schema": {"type": "array", "items": _EVENT}},
+        },
+    },
+    "default": REFUSAL,
+}
+_FRAMES: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events without ids; the `data` of each is a live frame.",
+        "content": {"text/event-stream": {"schema": {"type": "object", "additionalProperties": True}}},
     },
     "default": REFUSAL,
 }
 
 
-@router.get("/events", operation_id="followEvents", response_class=Response, responses=_STREAM)
+@router.get("/events", operation_id="followEvents", response_class=Response, responses=_LOG)
 async def follow_events(
     request: Request,
     runtime: RuntimeDep,
@@ -34,12 +46,27 @@ async def follow_events(
     run: str | None = None,
     task: str | None = None,
     scene: str | None = None,
-) -> EventStream:
-    """The one log, in order and without gaps; with filters, what they let through."""
+    before: Annotated[str | None, Query(description="The last events before this number, as a list.")] = None,
+    limit: Annotated[
+        int | None, Query(ge=1, le=1_000, description="How many of them; the newest 100 unless said.")
+    ] = None,
+) -> Response:
+    """The one log, in order and without gaps; with filters, what they let through.
+
+    With `before` or `limit` it does not stay open: it answers a list of recent events, the newest last.
+    """
     wanted = frozenset(name.strip() for part in kinds or () for name in part.split(",") if name.strip())
     only = EventFilter(kinds=wanted, run=run or None, task=task or None, scene=scene or None)
+    if before is not None or limit is not None:
+        end = await _place(runtime, before) if before else None
+        records = await runtime.store.last_records(limit or RECENT, before=end, only=only)
+        return _list_of([runtime.sentences.added_to(record.line) for record in records])
     place = await _place(runtime, last_event_id or after)
     return EventStream(log_frames(runtime.feed, place, only), request.app.state.audience)
+
+
+def _list_of(lines: list[bytes]) -> Response:
+    return Response(b"[%s]" % b",".join(lines), media_type="application/json")
 
 
 async def _place(runtime: Runtime, given: str | None) -> int:
@@ -53,7 +80,7 @@ async def _place(runtime: Runtime, given: str | None) -> int:
     return min(int(given), await runtime.store.last_seq())
 
 
-@router.get("/telemetry", operation_id="followTelemetry", response_class=Response, responses=_STREAM)
+@router.get("/telemetry", operation_id="followTelemetry", response_class=Response, responses=_FRAMES)
 async def follow_telemetry(request: Request, runtime: RuntimeDep, scene: str | None = None) -> EventStream:
     """Live frames (positions, progress) from now on; no ids, not recorded."""
     if scene:

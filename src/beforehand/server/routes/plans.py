@@ -2,14 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
 from beforehand.app.runs import start_run
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.plans import scene_in
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
 from beforehand.server.callers import Caller, CallerDep, CorrelationDep, RuntimeDep, require
@@ -50,30 +49,14 @@ async def create_plan(
     runtime: RuntimeDep, caller: CallerDep, correlation: CorrelationDep, asked: Annotated[NewPlan, body(NewPlan)]
 ) -> Json:
     """Take a plan in, or have one made for a scene; it waits for a review."""
-    if asked.plan is None:
-        plan, review = await verbs.plan_for(
-            runtime, verbs.request_from(asked.wire()), correlation_id=correlation, by=caller.name
-        )
-    else:
-        plan, review = await verbs.take_plan(
-            runtime,
-            await _document(runtime, asked),
-            workspace=checked_workspace(runtime, caller, asked.workspace),
-            correlation_id=correlation,
-            by=caller.name,
-        )
+    plan, review = await verbs.create_plan(
+        runtime,
+        asked.given,
+        workspace=checked_workspace(runtime, caller, asked.workspace),
+        correlation_id=correlation,
+        by=caller.name,
+    )
     return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
-
-
-async def _document(runtime: Runtime, asked: NewPlan) -> Any:
-    if asked.text is not None or asked.intent is not None:
-        raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
-    document = asked.plan
-    scene = asked.scene if asked.scene is not None else scene_in(document)
-    if scene is not None:
-        document = await (await verbs.craft_of(runtime, scene)).take_in(document, scene)
-        document = {**document, "scene": scene} if isinstance(document, dict) else document
-    return document
 
 
 def checked_workspace(runtime: Runtime, caller: Caller, path: str | None) -> str | None:

@@ -1,8 +1,10 @@
 """Everything live in one answer, and the tools there are."""
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fastapi import APIRouter
+from pydantic import create_model
 
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene
@@ -12,18 +14,33 @@ from beforehand.server.callers import RuntimeDep
 from beforehand.server.responses import Json
 from beforehand.server.shapes import StateShape, ToolShape, gives
 
-router = APIRouter(tags=["state"])
+
+def router_with(lists: Sequence[Mapping[str, Any]]) -> APIRouter:
+    """The calls, with a state that has the lists crafts bring; each is the shape of its items by the list's name."""
+    router = APIRouter(tags=["state"])
+    fields: dict[str, Any] = {name: (list[item], ...) for brought in lists for name, item in brought.items()}  # type: ignore[valid-type]
+    shape = create_model("StateShape", __base__=StateShape, **fields)
+    router.add_api_route(
+        "/state", get_state, methods=["GET"], operation_id="getState", response_model=None, responses=gives(shape)
+    )
+    router.add_api_route(
+        "/tools",
+        list_tools,
+        methods=["GET"],
+        operation_id="listTools",
+        response_model=None,
+        responses=gives(list[ToolShape]),
+    )
+    return router
 
 
-@router.get("/state", operation_id="getState", responses=gives(StateShape))
 async def get_state(runtime: RuntimeDep, scene: str | None = None) -> Json:
-    """Scenes, robots, worksites, streams, tasks, runs, sessions, decisions, and the `seq` they are true at."""
+    """Scenes, runs, decisions and what is live in the scenes, and the `seq` they are true at."""
     if scene:
         await get_scene(runtime, scene)
     return Json(await state_view(runtime, scene or None))
 
 
-@router.get("/tools", operation_id="listTools", responses=gives(list[ToolShape]))
 async def list_tools(runtime: RuntimeDep) -> Json:
     """The tools a step can call, with their arguments."""
     return Json([_shown(spec) for spec in specs(runtime)])
@@ -34,16 +51,17 @@ def specs(runtime: Runtime) -> list[ToolSpec]:
 
 
 def _shown(spec: ToolSpec) -> dict[str, object]:
-    told = asdict(spec)
     return {
-        "name": told["name"],
-        "description": told["description"],
-        "inputSchema": told["input_schema"],
-        "effect": told["effect"],
-        "destructive": told["destructive"],
-        "asksPerson": told["asks_person"],
-        "output": told["output"],
-        "outputSchema": told["output_schema"],
-        "estimateS": told["estimate_s"],
-        "source": told["source"],
+        "name": spec.name,
+        "description": spec.description,
+        "inputSchema": dict(spec.input_schema),
+        "effect": spec.effect,
+        "destructive": spec.destructive,
+        "asksPerson": spec.asks_person,
+        "output": spec.output,
+        "outputSchema": spec.output_schema,
+        "estimateS": spec.estimate_s,
+        "canProbe": spec.can_probe,
+        "sceneKind": spec.scene_kind,
+        "source": spec.source,
     }

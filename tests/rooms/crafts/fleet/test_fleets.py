@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from beforehand.app.craft import PlanRequest
 from beforehand.app.inbox import answer_decision, list_decisions
-from beforehand.app.plans import plan_for
+from beforehand.app.intake import PlanInput
+from beforehand.app.plans import create_plan
 from beforehand.app.scenes import find_document, save_scene
 from beforehand.crafts.fleet.core.inputs import PatchStream
 from beforehand.crafts.fleet.core.state import snapshot
 from beforehand.crafts.fleet.finding import states_in_log, why_all, why_one
-from beforehand.crafts.fleet.fleets import fleets_of
+from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.crafts.fleet.history import looked_up
 from beforehand.model.errors import ConflictError, NotFoundError, UnavailableError
 
@@ -31,7 +31,7 @@ def idle(name: str = "line") -> dict[str, Any]:
 async def test_a_pallet_is_moved_and_the_log_alone_gives_the_state(homestead: Any) -> None:
     async with homestead.open(line()) as runtime:
         await homestead.until(runtime, "taskUpdated", status="completed")
-        live = snapshot(fleets_of(runtime).state_of("line"))
+        live = snapshot(runtime.service(Fleets).state_of("line"))
         read = await looked_up(runtime.store, "line")
         assert read is not None
         assert snapshot(read[0]) == live
@@ -51,7 +51,7 @@ async def test_a_restart_in_any_phase_loses_and_doubles_nothing(homestead: Any, 
 
 async def test_transport_on_request_survives_a_restart(homestead: Any) -> None:
     async with homestead.open(idle()) as runtime:
-        plan, _ = await plan_for(runtime, PlanRequest("line", "move the pallet from PICK_01 to DROP_01"))
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="move the pallet from PICK_01 to DROP_01"))
         from beforehand.app.runs import start_run
 
         run = await start_run(runtime, plan.id, 1)
@@ -68,12 +68,12 @@ async def test_a_changed_scene_keeps_what_lies_where_and_waits_for_open_tasks(ho
             await save_scene(runtime, None, line(settings={"tickS": 1.0}), activate=True)
         await homestead.until(runtime, "taskUpdated", status="completed")
         await save_scene(runtime, None, line(settings={"tickS": 1.0}), activate=True)
-        state = fleets_of(runtime).state_of("line")
+        state = runtime.service(Fleets).state_of("line")
         assert state.scene.settings.tick_s == 1.0
         assert state.worksites["DROP_01"].occupancy == "filled"
         assert state.worksites["PICK_01"].occupancy == "empty"
-        await fleets_of(runtime).patch_worksite("PICK_01", "filled", None)
-        await fleets_of(runtime).patch_worksite("DROP_01", "empty", None)
+        await runtime.service(Fleets).patch_worksite("PICK_01", "filled", None)
+        await runtime.service(Fleets).patch_worksite("DROP_01", "empty", None)
         await homestead.until(runtime, "taskCreated", taskId="line-t2")
 
 
@@ -82,14 +82,14 @@ async def test_a_scene_changed_over_a_restart_lets_its_open_tasks_end_first(home
         await homestead.until(runtime, "taskUpdated", phase="moving_to_drop")
         await save_scene(runtime, None, line(settings={"tickS": 1.0}))
     async with homestead.open() as runtime:
-        assert fleets_of(runtime).state_of("line").scene.settings.tick_s == 0.5
+        assert runtime.service(Fleets).state_of("line").scene.settings.tick_s == 0.5
         await homestead.until(runtime, "taskUpdated", status="completed")
         assert len(homestead.events("taskCreated")) == 1
 
 
 async def test_a_bug_stops_one_fleet_and_a_person_takes_it_up(homestead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async with homestead.open(idle("north"), idle("south")) as runtime:
-        fleets = fleets_of(runtime)
+        fleets = runtime.service(Fleets)
         broken = fleets.fleet("north").driver
         monkeypatch.setattr(broken, "_frame", lambda: 1 / 0)
         await homestead.until(runtime, "decisionOpened", kind="bug")
@@ -105,7 +105,7 @@ async def test_a_bug_stops_one_fleet_and_a_person_takes_it_up(homestead: Any, mo
 
 async def test_names_are_found_or_told(homestead: Any) -> None:
     async with homestead.open(idle("north"), idle("south")) as runtime:
-        fleets = fleets_of(runtime)
+        fleets = runtime.service(Fleets)
         with pytest.raises(ConflictError) as both:
             fleets.find("robots", "RB-01", None)
         assert both.value.extra["scenes"] == ["north", "south"]
@@ -120,12 +120,12 @@ async def test_names_are_found_or_told(homestead: Any) -> None:
 async def test_why_is_the_same_live_and_from_the_log(homestead: Any) -> None:
     async with homestead.open(idle()) as runtime:
         await homestead.until(runtime, "robotUpdated")
-        await fleets_of(runtime).fleet_verb("line", "hold")
+        await runtime.service(Fleets).fleet_verb("line", "hold")
         states, now = await states_in_log(runtime)
         assert "fleet.held" in {reason.code for reason in why_all(states, None, now)}
         told = why_one(states, "stream_pick_drop", None, now)
         assert [reason.code for reason in told] == [
-            reason.code for reason in fleets_of(runtime).why("stream_pick_drop")
+            reason.code for reason in runtime.service(Fleets).why("stream_pick_drop")
         ]
         with pytest.raises(NotFoundError):
             why_one(states, "RB-99", None, now)
@@ -136,6 +136,6 @@ async def test_a_refusal_changes_nothing_and_says_why(homestead: Any) -> None:
         await homestead.until(runtime, "robotUpdated")
         before = len(homestead.store.log)
         with pytest.raises(ConflictError) as refused:
-            await fleets_of(runtime).robot_verb("RB-01", "charge", None, None)
+            await runtime.service(Fleets).robot_verb("RB-01", "charge", None, None)
         assert refused.value.extra["reasons"][0]["code"] == "scene.no_charger"
         assert [e.kind for e in homestead.store.log[before:] if e.kind != "robotUpdated"] == []

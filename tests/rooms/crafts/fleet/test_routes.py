@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from beforehand.crafts.fleet.core import routes as module
 from beforehand.crafts.fleet.core.routes import Routes
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core import routes as module
 from beforehand.model.fleet import Edge, FleetScene, Node, WorksiteSpec
 
 

@@ -3,8 +3,9 @@
 H home   s safe   o work   T stand   + other   @ the robot   . allowed move   # the way
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from beforehand.model.cell import CellScene, Position
 
@@ -78,3 +79,10 @@ class _Canvas:
 
     def rows(self) -> list[str]:
         return ["".join(row).rstrip() for row in self.cells]
+
+
+def draw_preview(scene: CellScene, shown: Mapping[str, Any]) -> str:
+    """The way of a preview on the map, from where the robot stands to where it ends."""
+    moves = [row for row in shown["timeline"] if row.get("action") == "move"]
+    path = [*(row["from"] for row in moves[:1]), *(row["position"] for row in moves)]
+    return ascii_map(scene, path, robot=shown["end"].get("current_position"))

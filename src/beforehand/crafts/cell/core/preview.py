@@ -79,11 +79,17 @@ def preview(scene: CellScene, steps: Any, state: CellState) -> Preview:
     timeline: list[Moment] = []
     now, before = 0.0, state
     for line, after in zip(lines, verdict.states, strict=True):
-        end = round(now + watch.seconds(line, before), 3)
+        end = round(now + watch.seconds(line, before.current_position), 3)
         timeline.append(Moment(line.step_id, now, end, line.name, line.action, before, after))
         now, before = end, after
     moves = sum(line.action == "move" for line in lines)
     return Preview(now, moves, _tool_changes(lines), tuple(timeline), verdict.end, verdict.problems)
+
+
+def step_seconds(scene: CellScene, action: str, target: str, stabilize: float | None, position: str | None) -> float:
+    """How long one step takes, begun where the robot stands."""
+    line = Line("", "", action, {"target": target, "stabilize": stabilize})
+    return round(_Watch(scene).seconds(line, position), 3)
 
 
 def _tool_changes(lines: list[Line]) -> int:
@@ -102,10 +108,10 @@ class _Watch:
         }
         self.durations = {routine.name: float(routine.duration_s or 0) for routine in scene.routines}
 
-    def seconds(self, line: Line, before: CellState) -> float:
+    def seconds(self, line: Line, position: str | None) -> float:
         target = line.text("target") or ""
         if line.action == "move":
-            start, end = self.places.get(before.current_position), self.places.get(target)
+            start, end = self.places.get(position or ""), self.places.get(target)
             return EDGE_S if start is None or end is None else dist(start, end) / self.speed
         return _seconds(line.fields.get("stabilize")) + self.durations.get(target, 0.0)
 

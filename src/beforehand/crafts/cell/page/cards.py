@@ -3,19 +3,40 @@
 from collections.abc import Mapping
 from typing import Any
 
+from beforehand.app.plans import get_plan
+from beforehand.crafts.cell.cells import KIND, Cells
+from beforehand.crafts.cell.core.plan_steps import MOVE_TOOL, ROUTINE_TOOL
 from beforehand.crafts.cell.page.map import Way, cell_map
+from beforehand.model.plan import RunStatus
 from beforehand.server.page.html import Html, Part, el
 from beforehand.server.page.icons import badge, shape
+from beforehand.server.page.panels import PageContext, Panel
 from beforehand.server.page.parts import card
 
+REVIEWS_LOOKED_AT = 20
 _DONE = ("completed", "skipped")
 _LEGEND = (("home", "Home"), ("safe", "Safe"), ("work", "Work"), ("stand", "Tool stand"))
 _WAYS = (("now", "Under way"), ("ahead", "To come"), ("done", "Done"))
 
 
-def cells_list(cells: list[tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any] | None]]) -> list[Html]:
-    """A card for each (document, state, plan or run with its steps)."""
-    return [cell_card(document, state, plan) for document, state, plan in cells]
+async def live_card(context: PageContext, scene: Mapping[str, Any]) -> Html:
+    """The card of a live cell, with the run under way in it, else the plan that waits longest for review."""
+    name = str(scene["name"])
+    state = await context.runtime.service(Cells).document(name)
+    return cell_card(scene["document"], state, await _plan_of(context, name))
+
+
+async def _plan_of(context: PageContext, name: str) -> Mapping[str, Any] | None:
+    for run in context.runs:
+        if run.get("scene") == name and not RunStatus(run["status"]).is_final:
+            plan = await get_plan(context.runtime, run["planId"], run["version"])
+            return {**run, "world": plan.world}
+    reviews = [decision["about"] for decision in context.decisions if decision["kind"] == "review"]
+    for about in reviews[:REVIEWS_LOOKED_AT]:
+        plan = await get_plan(context.runtime, about["planId"], about["version"])
+        if plan.scene == name:
+            return plan.wire()
+    return None
 
 
 def cell_card(document: Mapping[str, Any], state: Mapping[str, Any], plan: Mapping[str, Any] | None) -> Html:
@@ -47,11 +68,11 @@ def way_of(plan: Mapping[str, Any], standing: str | None) -> Way:
     here = (plan.get("world") or {}).get("current_position") or standing
     for step in plan["steps"]:
         args, state = step.get("args") or {}, _progress(step.get("status", "pending"))
-        if step["tool"] == "cell.move":
+        if step["tool"] == MOVE_TOOL:
             if here is not None:
                 way.hop(str(here), str(args.get("target")), state)
             here = args.get("target")
-        elif step["tool"] == "cell.routine":
+        elif step["tool"] == ROUTINE_TOOL:
             way.stop(str(args.get("position")), step.get("description") or str(args.get("target")), state)
     return way
 
@@ -103,3 +124,6 @@ def _legend(has_way: bool) -> Html:
     roles = [el("li", {"class": f"role {name}"}, shape(swatches[name]), word) for name, word in _LEGEND]
     ways = [el("li", {"class": f"way {name}"}, el("span", {"class": "stroke"}), word) for name, word in _WAYS]
     return el("ul", {"class": "cell-legend", "aria-label": "What the shapes mean"}, roles, ways if has_way else None)
+
+
+PANEL = Panel("cells", "Cells", KIND, live_card)

@@ -188,6 +188,7 @@ class Board:
         decision = Decision(
             id=f"{self.state.scene.name}-d{self.decisions_made}",
             kind="hold",
+            owner=self.state.owner,
             title=title,
             about={"scene": self.state.scene.name, **about},
             evidence=evidence,

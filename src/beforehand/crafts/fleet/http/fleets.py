@@ -1,33 +1,35 @@
 """Whole fleets: held and let go, and why things in them stand still."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter
-
-from beforehand.crafts.fleet.fleets import fleets_of
-from beforehand.crafts.fleet.http.shapes import FleetShape, SceneQuery
-from beforehand.server.callers import RuntimeDep
-from beforehand.server.requests import body
-from beforehand.server.responses import Json
-from beforehand.server.shapes import Nothing, ReasonShape, gives
+from beforehand.crafts.fleet.fleets import Fleets
+from beforehand.crafts.fleet.http.shapes import HeldShape
+from beforehand.crafts.fleet.verbs import FLEET_VERBS
+from beforehand.server.kit import APIRouter, Json, NoBody, ReasonShape, RuntimeDep, SceneQuery, gives
 
 router = APIRouter(prefix="/fleet", tags=["fleet"])
-NoBody = Annotated[Nothing, body(Nothing, optional=True)]
 
 
 @router.get("/why", operation_id="whyFleet", responses=gives(list[ReasonShape]))
 async def why(runtime: RuntimeDep, name: str | None = None, scene: SceneQuery = None) -> Json:
     """Why a robot, task or stream does what it does; without a name, everything that stands still and why."""
-    return Json([reason.wire() for reason in fleets_of(runtime).why(name or None, scene)])
+    return Json([reason.wire() for reason in runtime.service(Fleets).why(name or None, scene)])
 
 
-@router.post("/{scene}/hold", operation_id="holdFleet", responses=gives(FleetShape))
-async def hold(runtime: RuntimeDep, scene: str, _: NoBody) -> Any:
-    """Stop every robot of the scene and all dispatch. This is no safety stop."""
-    return Json(await fleets_of(runtime).fleet_verb(scene, "hold"))
+def _add(verb: str, says: str) -> None:
+    async def call(runtime: RuntimeDep, scene: str, _: NoBody) -> Any:
+        return Json(await runtime.service(Fleets).fleet_verb(scene, verb))
+
+    router.add_api_route(
+        f"/{{scene}}/{verb}",
+        call,
+        methods=["POST"],
+        name=f"{verb}Fleet",
+        operation_id=f"{verb}Fleet",
+        description=says,
+        responses=gives(HeldShape),
+    )
 
 
-@router.post("/{scene}/clear", operation_id="clearFleet", responses=gives(FleetShape))
-async def clear(runtime: RuntimeDep, scene: str, _: NoBody) -> Any:
-    """Let the fleet go on; held tasks still wait for their answers."""
-    return Json(await fleets_of(runtime).fleet_verb(scene, "clear"))
+for _verb, _says in FLEET_VERBS.items():
+    _add(_verb, _says)

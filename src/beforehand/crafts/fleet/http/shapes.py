@@ -1,24 +1,20 @@
-"""The words of the calls on live scenes: cells and fleets."""
+"""What the fleet's calls take and answer. The shapes of its records are read off the records themselves."""
 
-from typing import Annotated, Any, Literal
+import dataclasses
+from typing import Annotated, Any, Literal, get_type_hints
 
-from fastapi import Query
-from pydantic import AfterValidator, Field
+from pydantic import Field, create_model
 
-from beforehand.model.base import WireModel
-from beforehand.server.shapes import Shape
+from beforehand.model.fleet import Errand, Robot, Stream, Task, Worksite
+from beforehand.server.kit import Shape, WireModel
 
-SceneQuery = Annotated[
-    str | None,
-    Query(description="The scene, where a name is in several of them."),
-    AfterValidator(lambda scene: scene or None),
-]
+Text = Annotated[str, Field(strict=True, max_length=100)]
 
 
 class Occupancy(WireModel):
     """What lies on a worksite: `empty`, `filled` or `unknown`."""
 
-    occupancy: Annotated[str, Field(strict=True, max_length=100)]
+    occupancy: Text
 
 
 class Enabled(WireModel):
@@ -40,102 +36,69 @@ class WithValue(WireModel):
 class RobotFault(WireModel):
     """What a simulated robot does wrong, from now on or `atS` seconds later."""
 
-    fault: Annotated[str, Field(strict=True, max_length=100)]
+    fault: Text
     at_s: float = 0.0
     for_s: float | None = None
     delay_s: float | None = None
     level: float | None = None
 
 
-class CellPatch(WireModel):
-    """Where the robot stands and what it holds, as a person sees it; what is left out stays."""
-
-    position: Annotated[str, Field(strict=True, max_length=1_000)] | None = None
-    tool: Annotated[str, Field(strict=True, max_length=1_000)] | None = None
+REQUESTS: tuple[type[WireModel], ...] = (Occupancy, Enabled, Load, WithValue, RobotFault)
 
 
-class CellFaultBody(WireModel):
-    """What the simulated controller does wrong at the next command that fits."""
+def _shape_of(name: str, record: type, **more: Any) -> type[Shape]:
+    """The shape of a record as `wire_of` writes it: its fields, what is None left out."""
+    fields: dict[str, Any] = {}
+    for field in dataclasses.fields(record):
+        given = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        kind = get_type_hints(record)[field.name]
+        fields[field.name] = (ErrandShape | None, None) if field.name == "errand" else (kind, ... if given else None)
+    return create_model(name, __base__=Shape, **fields, **more)
 
-    fault: Annotated[str, Field(strict=True, max_length=100)]
-    target: Annotated[str, Field(strict=True, max_length=1_000)] | None = None
 
-
-REQUESTS: tuple[type[WireModel], ...] = (
-    Occupancy,
-    Enabled,
-    Load,
-    WithValue,
-    RobotFault,
-    CellPatch,
-    CellFaultBody,
+ErrandShape: Any = _shape_of("ErrandShape", Errand)
+RobotShape: Any = _shape_of(
+    "RobotShape",
+    Robot,
+    scene=(str, ...),
+    battery=(float | None, None),
+    node_id=(str | None, None),
+    last_seen_ts_ms=(int, ...),
+    x=(float, ...),
+    y=(float, ...),
+    says=(str, Field(description="What it does, in words.")),
 )
+WorksiteShape: Any = _shape_of("WorksiteShape", Worksite, scene=(str, ...))
+StreamShape: Any = _shape_of("StreamShape", Stream, scene=(str, ...))
+TaskShape: Any = _shape_of("TaskShape", Task, scene=(str, ...))
 
 
-class RobotShape(Shape):
-    robot_id: str
+class HeldShape(Shape):
+    """A fleet as holding and clearing leave it."""
+
     scene: str
-    status: str
-    phase: Literal[
-        "idle",
-        "moving_to_pick",
-        "picking",
-        "moving_to_drop",
-        "dropping",
-        "parking",
-        "charging",
-        "error",
-        "held",
-    ]
-    load_state: Literal["empty", "loaded", "unknown"]
-    battery: float | None = None
-    node_id: str | None = None
-    x: float
-    y: float
-    task_id: str | None = None
-
-
-class WorksiteShape(Shape):
-    worksite_id: str
-    scene: str
-    worksite_type: str
-    group_id: str | None = None
-    entry_node_id: str
-    action_node_id: str | None = None
-    occupancy: Literal["empty", "filled", "unknown", "reserved"]
-    reserved_by: str | None = None
-    occupancy_before: str | None = None
-
-
-class StreamShape(Shape):
-    stream_id: str
-    scene: str
-    kind: str
-    enabled: bool
-    priority: float
-    quota: int | None = None
-    params: dict[str, Any]
-
-
-class TaskShape(Shape):
-    task_id: str
-    scene: str
-    stream_id: str | None = None
-    source_id: str
-    target_id: str
-    robot_id: str | None = None
-    status: Literal["created", "active", "held", "stale", "completed", "failed", "canceled"]
-    step: str
-    phase: str
+    held: bool
+    person: bool
+    tasks: list[str]
 
 
 class FleetShape(Shape):
     scene: str
     held: bool
+    person: bool
+    held_tasks: list[str]
+    tasks_completed: int
+    tasks_failed: int
+    tasks_canceled: int
 
 
-class CellShape(Shape):
+class RobotFaultShape(Shape):
+    """A fault as it was taken in."""
+
     scene: str
-    current_position: Annotated[str | None, Field(alias="current_position")]
-    current_tool: Annotated[str, Field(alias="current_tool")]
-    active: bool
+    robot_id: str
+    fault: str
+    at_s: float
+    for_s: float | None = None
+    delay_s: float | None = None
+    level: float | None = None

@@ -2,14 +2,9 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
-
-from beforehand.crafts.fleet.fleets import fleets_of
-from beforehand.crafts.fleet.http.shapes import Occupancy, SceneQuery, WorksiteShape
-from beforehand.server.callers import RuntimeDep
-from beforehand.server.requests import body
-from beforehand.server.responses import Json
-from beforehand.server.shapes import gives, takes
+from beforehand.crafts.fleet.fleets import Fleets
+from beforehand.crafts.fleet.http.shapes import Occupancy, WorksiteShape
+from beforehand.server.kit import APIRouter, Json, RuntimeDep, SceneQuery, body, gives, takes
 
 router = APIRouter(prefix="/worksites", tags=["fleet"])
 
@@ -17,12 +12,12 @@ router = APIRouter(prefix="/worksites", tags=["fleet"])
 @router.get("", operation_id="listWorksites", responses=gives(list[WorksiteShape]))
 async def list_worksites(runtime: RuntimeDep, scene: SceneQuery = None) -> Json:
     """The worksites of all active fleets, or of one."""
-    return Json(fleets_of(runtime).listed("worksites", scene))
+    return Json(runtime.service(Fleets).listed("worksites", scene))
 
 
 @router.get("/{worksite_id}", operation_id="getWorksite", responses=gives(WorksiteShape))
 async def get_worksite(runtime: RuntimeDep, worksite_id: str, scene: SceneQuery = None) -> Json:
-    return Json(fleets_of(runtime).one("worksites", worksite_id, scene))
+    return Json(runtime.service(Fleets).one("worksites", worksite_id, scene))
 
 
 @router.patch(
@@ -32,4 +27,4 @@ async def set_occupancy(
     runtime: RuntimeDep, worksite_id: str, asked: Annotated[Occupancy, body(Occupancy)], scene: SceneQuery = None
 ) -> Json:
     """Say what lies there; under a reservation it corrects what the reservation covers."""
-    return Json(await fleets_of(runtime).patch_worksite(worksite_id, asked.occupancy, scene))
+    return Json(await runtime.service(Fleets).patch_worksite(worksite_id, asked.occupancy, scene))

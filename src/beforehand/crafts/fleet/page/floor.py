@@ -3,19 +3,25 @@
 The shell only changes with the scene, so that a live map is never taken away from under the cursor.
 """
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from beforehand.crafts.fleet.fleets import KIND
+from beforehand.crafts.fleet.verbs import ROBOT_VERBS
 from beforehand.server.page.html import Html, el
+from beforehand.server.page.panels import PageContext, Panel
 from beforehand.server.page.parts import card
 
 MAP_WIDTH = 1200
 FLATTEST, TALLEST = 0.42, 0.8
 MARGIN_M = 3.0
+VERBS_SHOWN = [verb for verb in ROBOT_VERBS if not verb.endswith("-service")]
 
 
-def floors_list(scenes: list[Mapping[str, Any]], *, may_write: bool) -> list[Html]:
-    return [floor_card(scene, may_write=may_write) for scene in scenes]
+async def live_card(context: PageContext, scene: Mapping[str, Any]) -> Html:
+    return floor_card(scene, may_write=context.may_write)
 
 
 def floor_card(scene: Mapping[str, Any], *, may_write: bool) -> Html:
@@ -25,7 +31,13 @@ def floor_card(scene: Mapping[str, Any], *, may_write: bool) -> Html:
         "floor",
         el(
             "div",
-            {"class": "floor-shell", "data-floor": name, "data-saved": scene["savedAt"], "data-may-write": may_write},
+            {
+                "class": "floor-shell",
+                "data-floor": name,
+                "data-saved": scene["savedAt"],
+                "data-may-write": may_write,
+                "data-robot-verbs": json.dumps(VERBS_SHOWN),
+            },
             _head(name),
             el("div", {"class": "floor-body"}, _map(name, scene["document"]), _side(name)),
             el("div", {"class": "floor-legend", "role": "group", "aria-label": "What the shapes mean"}),
@@ -58,7 +70,11 @@ def _head(name: str) -> Html:
         el(
             "p",
             {"class": "floor-told fine"},
-            el("span", {"class": "no-stop"}, "Hold all stops dispatch and pauses the robots. It is no safety stop."),
+            el(
+                "span",
+                {"class": "no-stop"},
+                "Hold all stops dispatch and pauses the robots. This is not an emergency stop.",
+            ),
             el("span", {"class": "asked", "aria-live": "polite", "data-asked": "fleet"}),
         ),
     )
@@ -108,3 +124,15 @@ def _side(name: str) -> Html:
             "div", {"class": "floor-panel", "hidden": True, "tabindex": "-1", "role": "region", "aria-label": "Details"}
         ),
     )
+
+
+PANEL = Panel(
+    "floor",
+    "On the floor",
+    KIND,
+    live_card,
+    place="first",
+    static=Path(__file__).parent / "static",
+    styles=("floor.css",),
+    scripts=("floor.js",),
+)

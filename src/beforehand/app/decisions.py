@@ -1,0 +1,65 @@
+"""Opening and closing decisions as events, for owners that keep no state of their own beside the log."""
+
+from typing import TYPE_CHECKING, Any
+
+from beforehand.app.craft import Answering, Owner
+from beforehand.loop.drivers import BUG
+from beforehand.model.decision import Answer, Decision
+from beforehand.model.errors import ConflictError
+from beforehand.model.event import Event, iso
+
+if TYPE_CHECKING:
+    from beforehand.app.runtime import Runtime
+
+
+def opened(runtime: "Runtime", decision: Decision, **where: Any) -> Event:
+    """The event that opens a decision; `where` adds `scene` and `correlation_id`, and further ids."""
+    return _event(runtime, "decisionOpened", decision, decision.wire(), **where)
+
+
+def withdrawn(runtime: "Runtime", decision: Decision, why: str, **where: Any) -> Event:
+    """The event that takes a decision back because what it asked about is settled."""
+    data = {**decision.wire(), "status": "withdrawn", "why": why}
+    return _event(runtime, "decisionWithdrawn", decision, data, **where)
+
+
+def answered(runtime: "Runtime", decision: Decision, given: Answering, **where: Any) -> Event:
+    """The event that closes a decision with a person's answer."""
+    answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(runtime.now()))
+    more = {name: value for name, value in where.items() if name == "runId"}
+    data = decision.wire() | {"status": "answered", "answer": answer.wire()} | more
+    return _event(runtime, "decisionAnswered", decision, data, **where)
+
+
+async def open_decision(runtime: "Runtime", decision: Decision, **where: Any) -> Decision:
+    """Ask a person; whoever is registered as the decision's owner gets the answer."""
+    await runtime.store.append([opened(runtime, decision, **where)])
+    return decision
+
+
+async def close_decision(runtime: "Runtime", decision: Decision, given: Answering, **where: Any) -> None:
+    """Write an answer down."""
+    await runtime.store.append([answered(runtime, decision, given, **where)])
+
+
+def _event(runtime: "Runtime", kind: str, decision: Decision, data: dict[str, Any], **where: Any) -> Event:
+    ids = {name: value for name, value in decision.about.items() if name.endswith("Id")}
+    scene = where.pop("scene", decision.about.get("scene"))
+    correlation_id = where.pop("correlation_id", "")
+    about = {**ids, **where, "decisionId": decision.id}
+    return runtime.event(kind, data, owner=decision.owner, correlation_id=correlation_id, scene=scene, **about)
+
+
+def owner_of_bugs(runtime: "Runtime") -> Owner:
+    """Takes the answer to a bug: what stopped is taken up again from the log, or left."""
+
+    async def answer(decision: Decision, given: Answering) -> None:
+        prefix, _, name = decision.owner.removeprefix(f"{BUG}:").partition(":")
+        owner = runtime.owners.get(prefix)
+        if given.verb == "restart" and (owner is None or owner.restart is None):
+            raise ConflictError(f"Nothing here can restart {prefix}:{name}.", code="decision.no_owner")
+        await close_decision(runtime, decision, given)
+        if given.verb == "restart" and given.carry_on and owner is not None and owner.restart is not None:
+            await owner.restart(name)
+
+    return Owner(answer)

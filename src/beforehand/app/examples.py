@@ -1,0 +1,39 @@
+"""The example scenes that come with the package, and scenes in files."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from beforehand.app.documents import read_file
+from beforehand.model.errors import NotFoundError
+from beforehand.model.reason import unknown
+
+_HERE = Path(__file__).resolve()
+_PLACES = (_HERE.parents[1] / "scenes", _HERE.parents[3] / "scenes")
+"""Inside an installed package, and beside the source."""
+
+
+def example_files() -> dict[str, Path]:
+    """The example scenes that come with the package, by name."""
+    found: dict[str, Path] = {}
+    for folder in _PLACES:
+        for path in sorted(folder.glob("*.yaml")):
+            found.setdefault(path.stem, path)
+    return found
+
+
+def find_document(name_or_file: str) -> Any:
+    """The document of an example scene by name, or of a file; NotFoundError with the names there are."""
+    examples = example_files()
+    if name_or_file in examples:
+        return read_file(str(examples[name_or_file]))
+    if name_or_file == "-" or "/" in name_or_file or "." in name_or_file or Path(name_or_file).exists():
+        return read_file(name_or_file, odd_numbers=True)
+    raise no_scene(name_or_file, examples)
+
+
+def no_scene(name: str, known: Iterable[str]) -> NotFoundError:
+    """The error for a scene nobody has."""
+    told = unknown("scene", name, known)
+    hint = "No file has that name either."
+    return NotFoundError(told.says, code="scene.unknown", nearest=told.nearest, hint=hint)

@@ -1,0 +1,203 @@
+"""The one way in: a document, a text or an intent becomes a plan, with everything that is wrong with it.
+
+The command line, HTTP, previews, templates and regenerated plans all come through here. Whoever made the plan, a
+person or a planner, it is checked by the engine and by every craft's judge before anybody is asked to review it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from beforehand.app.craft import Documents, Planner, PlanRequest, Start
+from beforehand.app.documents import scene_in
+from beforehand.app.runtime import Runtime
+from beforehand.app.scenes import known_scene, scene_row
+from beforehand.engine.reading import PlanReading
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.engine.validate import check_document, find_problems
+from beforehand.model.errors import BadInputError, RefusedError
+from beforehand.model.plan import Origin, Plan, Step
+from beforehand.model.reason import Problem
+
+SceneFinder = Callable[[Runtime, str], Awaitable[str]]
+"""Makes sure that a scene is there and gives its name: `known_scene`, `saved_scene` or `live_scene`."""
+START_OPTIONS = ("position", "tool")
+"""What the command line calls the parts of a start."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanInput:
+    """What somebody hands in: a plan's document, or what they want of a scene, in words or as an intent."""
+
+    document: Any = None
+    scene: str | None = None
+    text: str | None = None
+    intent: Mapping[str, Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def start(self) -> Start:
+        return {name: self.options[name] for name in START_OPTIONS if self.options.get(name) is not None}
+
+
+class Taken(NamedTuple):
+    """A plan and every problem it has; it is whole only when it has none."""
+
+    plan: Plan
+    problems: list[Problem]
+    end: Mapping[str, Any] | None = None
+    """The state it ends in, where a craft can tell."""
+    end_says: str = ""
+
+
+async def take_in(
+    runtime: Runtime, given: PlanInput, *, scene_of: SceneFinder = known_scene, correlation_id: str = ""
+) -> Taken:
+    """The plan that comes of an input. Raises BadInputError for an input that is none, or names unknown things."""
+    if given.document is not None:
+        if given.text is not None or given.intent is not None:
+            raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
+        return await _read(runtime, given, scene_of)
+    return await _made(runtime, given, scene_of, correlation_id)
+
+
+# -- from words or an intent -------------------------------------------------------------------------------------------
+
+
+async def _made(runtime: Runtime, given: PlanInput, scene_of: SceneFinder, correlation_id: str) -> Taken:
+    if not given.scene:
+        raise BadInputError("Planning needs a `scene`, and `text` or `intent`.", code="plan.request")
+    if (given.text is None) == (given.intent is None):
+        raise BadInputError("Give either `text` or `intent`.", code="plan.request")
+    if given.intent is not None and not isinstance(given.intent, Mapping):
+        raise BadInputError("`intent` is an object with `goal` and `steps`.", code="plan.request")
+    scene = await scene_of(runtime, given.scene)
+    planner = await planner_for(runtime, scene)
+    request = PlanRequest(scene, given.text, given.intent, given.note, dict(given.options))
+    return await judged(runtime, await planner.plan(request, correlation_id))
+
+
+async def planner_for(runtime: Runtime, scene: str) -> Planner:
+    """The planner for a scene; RefusedError where its craft has none."""
+    kind = (await scene_row(runtime, scene))["kind"]
+    parts = runtime.parts_for(kind)
+    if parts is None or parts.planner is None:
+        raise RefusedError(f"Scenes of kind {kind!r} have no planner.", code="scene.no_planner")
+    return parts.planner
+
+
+def planner_named(runtime: Runtime, name: str) -> Planner | None:
+    """The planner that a plan says it was made by; None where it was a person or nobody who is here now."""
+    planners = (parts.planner for parts in runtime.crafts.values() if parts.planner is not None)
+    return next((planner for planner in planners if planner.name == name), None)
+
+
+# -- from a document ---------------------------------------------------------------------------------------------------
+
+
+async def _read(runtime: Runtime, given: PlanInput, scene_of: SceneFinder) -> Taken:
+    document = given.document
+    form = _form_of(runtime, document)
+    named = given.scene
+    if named is None:
+        named = scene_in(document, lambda tool: works_in_scene(runtime.catalog, tool))
+    if named is None and form is not None:
+        raise BadInputError(
+            f"This is {form.recognise(document)}; say which scene it is for (--scene, or `scene`).", code="scene.needed"
+        )
+    found: list[Problem] = []
+    if named is not None:
+        scene = await scene_of(runtime, named)
+        if form is not None:
+            document, found = await form.read(document, scene, given.start)
+            if document is None:
+                return Taken(Plan(steps=()), found)
+        document = {**document, "scene": scene} if isinstance(document, Mapping) else document
+    plan, problems = check_document(document, runtime.catalog)
+    if problems:
+        return Taken(plan, [*found, *problems])
+    taken = await judged(runtime, _with_claims(runtime, plan, document), given.start)
+    return taken._replace(problems=found or taken.problems)
+
+
+def _form_of(runtime: Runtime, document: Any) -> Documents | None:
+    forms = (parts.documents for parts in runtime.crafts.values() if parts.documents is not None)
+    return next((form for form in forms if form.recognise(document) is not None), None)
+
+
+def works_in_scene(catalog: ToolCatalog, tool: Any, kind: str | None = None) -> bool:
+    """Whether a tool works in a scene (of that kind), which its argument `scene` names."""
+    spec = catalog.get(tool) if isinstance(tool, str) else None
+    return spec is not None and spec.scene_kind is not None and kind in (None, spec.scene_kind)
+
+
+def _with_claims(runtime: Runtime, plan: Plan, document: Any) -> Plan:
+    """What a document says of the world it was made from and of how it came about, where a planner here made it."""
+    if plan.scene is None or not isinstance(document, Mapping):
+        return plan
+    world, origin = document.get("world"), document.get("origin")
+    if isinstance(world, Mapping):
+        plan = plan.model_copy(update={"world": dict(world)})
+    if isinstance(origin, Mapping) and planner_named(runtime, str(origin.get("planner"))):
+        try:
+            plan = plan.model_copy(update={"origin": Origin.model_validate(dict(origin))})
+        except ValueError:
+            return plan
+    return plan
+
+
+# -- whoever made it ---------------------------------------------------------------------------------------------------
+
+
+async def judged(runtime: Runtime, plan: Plan, start: Start | None = None) -> Taken:
+    """A plan bound to its scene, with every problem the engine and the crafts' judges find."""
+    plan = await bound(runtime, plan, start or {})
+    found = await _assessed(runtime, plan)
+    return found._replace(problems=_engine_problems(runtime, plan) + found.problems)
+
+
+async def bound(runtime: Runtime, plan: Plan, start: Start | None = None) -> Plan:
+    """A plan for a scene: its steps get their scene, and its craft binds it to the state it starts from."""
+    if plan.scene is None:
+        return plan
+    kind = (await scene_row(runtime, plan.scene))["kind"]
+    steps = tuple(_in_scene(step, runtime.catalog, kind, plan.scene) for step in plan.steps)
+    plan = plan.model_copy(update={"steps": steps})
+    parts = runtime.parts_for(kind)
+    if parts is None or parts.judge is None or parts.judge.bind is None:
+        return plan
+    return await parts.judge.bind(plan, start or {})
+
+
+def _in_scene(step: Step, catalog: ToolCatalog, kind: str, scene: str) -> Step:
+    if "scene" in step.args or not works_in_scene(catalog, step.tool, kind):
+        return step
+    return step.model_copy(update={"args": {"scene": scene, **step.args}})
+
+
+def _engine_problems(runtime: Runtime, plan: Plan) -> list[Problem]:
+    paths = [f"steps[{place}]" for place in range(len(plan.steps))]
+    return find_problems(PlanReading(plan, paths=paths), runtime.catalog)
+
+
+async def _assessed(runtime: Runtime, plan: Plan) -> Taken:
+    """What every judge finds, and the plan with the duration that one of them worked out."""
+    taken = Taken(plan, [])
+    duration = plan.estimated_duration
+    for parts in runtime.crafts.values():
+        if parts.judge is not None:
+            assessment = await parts.judge.assess(plan)
+            taken.problems.extend(assessment.problems)
+            if assessment.duration_s is not None:
+                duration = assessment.duration_s
+                taken = taken._replace(end=assessment.end, end_says=assessment.says)
+    if duration is None:
+        specs = (runtime.catalog.get(step.tool) for step in plan.steps)
+        duration = round(sum(spec.estimate_s for spec in specs if spec is not None), 1)
+    return taken._replace(plan=plan.model_copy(update={"estimated_duration": duration}))
+
+
+async def problems_of(runtime: Runtime, plan: Plan) -> list[Problem]:
+    """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
+    return _engine_problems(runtime, plan) + (await _assessed(runtime, plan)).problems

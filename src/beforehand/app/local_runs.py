@@ -1,0 +1,104 @@
+"""Runs carried out in this process: a driver each, on the one loop."""
+
+from typing import Any
+
+from beforehand.app.runtime import Runtime
+from beforehand.engine.inputs import Begin, Recover, RunInput
+from beforehand.engine.state import RunState, replay
+from beforehand.loop.drivers import Driven
+from beforehand.loop.run_driver import RunDriver, Surroundings
+from beforehand.model.errors import NotFoundError, UnavailableError
+from beforehand.model.event import Event, Verdict
+from beforehand.model.plan import Plan
+from beforehand.ports.store import EventFilter
+
+CHUNK = 5_000
+
+
+class LocalRuns:
+    """The `RunHost` of an installation on one machine."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._drivers: dict[str, RunDriver] = {}
+
+    @property
+    def driven(self) -> int:
+        return len(self._drivers)
+
+    def drives(self, run_id: str) -> bool:
+        return run_id in self._drivers
+
+    async def begin(self, run: RunState) -> None:
+        self._put_on(run).put(Begin(self._runtime.now()))
+
+    async def recover(self, run_id: str) -> None:
+        if run_id in self._drivers:
+            return
+        run = await self._replayed(run_id)
+        if not run.status.is_final and run_id not in self._drivers:
+            self._put_on(run).put(Recover(self._runtime.now()))
+
+    async def send(self, run_id: str, given: RunInput) -> Verdict[Any]:
+        while True:
+            await self.recover(run_id)
+            driver = self._drivers.get(run_id)
+            if driver is None:  # the run has ended; a retry may open it again
+                driver = self._put_on(await self._replayed(run_id))
+            try:
+                return await driver.request(given)
+            except UnavailableError as error:
+                if error.code != "run.not_driven":
+                    raise
+                await self.wait(run_id)  # it ended while it was asked: a fresh driver takes the question
+
+    async def state(self, run_id: str) -> RunState:
+        driver = self._drivers.get(run_id)
+        return driver.run if driver is not None else await self._replayed(run_id)
+
+    async def wait(self, run_id: str, timeout_s: float | None = None) -> None:
+        await self._runtime.drivers.wait(f"run:{run_id}", timeout_s)
+
+    async def close(self) -> None:
+        await self._runtime.drivers.stop("run:")
+
+    def _put_on(self, run: RunState) -> RunDriver:
+        """Put a driver on a run; it works until the run has ended."""
+        runtime, plan = self._runtime, run.plan
+
+        def on_progress(run_id: str, step_id: str, percent: float) -> None:
+            frame = {"kind": "progress", "runId": run_id, "stepId": step_id, "progress": round(percent, 1)}
+            runtime.telemetry.publish(frame, plan.scene)
+
+        around = Surroundings(
+            runtime.store,
+            runtime.clock,
+            runtime.catalog,
+            runtime.extensions.tools,
+            runtime.workspace(plan.workspace),
+            on_progress,
+        )
+        driver = self._drivers[run.run_id] = RunDriver(run, around)
+        about = {"runId": run.run_id, "planId": plan.id}
+        driven = Driven(f"run:{run.run_id}", f"The run {run.run_id}", about, correlation_id=run.correlation_id)
+        runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(driver))
+        return driver
+
+    def _forget(self, driver: RunDriver) -> None:
+        if self._drivers.get(driver.run.run_id) is driver:
+            del self._drivers[driver.run.run_id]
+
+    async def _replayed(self, run_id: str) -> RunState:
+        """The state of a run, from the log alone."""
+        store = self._runtime.store
+        head = await store.row("run", run_id)
+        if head is None:
+            recent = [row["runId"] for row in await store.rows("run", limit=500, newest_first=True)]
+            raise NotFoundError.unknown("run", run_id, recent)
+        plans = {row["version"]: Plan.model_validate(row) for row in await store.rows("plan", parent=head["planId"])}
+        events: list[Event] = []
+        after = 0
+        while chunk := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=f"run:{run_id}")):
+            events += chunk
+            after = chunk[-1].seq
+        return replay(run_id, plans.__getitem__, events)

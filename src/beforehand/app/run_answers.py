@@ -1,0 +1,100 @@
+"""Answers to what a run asks: approvals, failures, questions, steps in doubt; checked before anything is written."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.app.craft import Answering, Owner
+from beforehand.app.intake import works_in_scene
+from beforehand.app.plans import answer_review, edit_running
+from beforehand.app.runs import refuse_by_reasons
+from beforehand.app.runtime import Runtime
+from beforehand.engine.decide import record
+from beforehand.engine.inputs import Adopted, Answered
+from beforehand.engine.references import holds_reference, references_in
+from beforehand.engine.state import RunState
+from beforehand.model.decision import Decision
+from beforehand.model.errors import BadInputError
+from beforehand.model.reason import name_list
+
+
+def owner_of_runs(runtime: Runtime) -> Owner:
+    """Takes the answers to what runs ask."""
+
+    async def answer(decision: Decision, given: Answering) -> None:
+        await _answer(runtime, decision, given)
+
+    async def restart(run_id: str) -> None:
+        await runtime.runs.recover(run_id)
+
+    return Owner(answer, restart)
+
+
+async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> None:
+    run_id = decision.owner.partition(":")[2]
+    if given.carry_on:
+        await runtime.runs.recover(run_id)
+    run = await runtime.runs.state(run_id)
+    value = _in_its_scene(runtime, run, decision, given.verb, _as_meant(decision, given.verb, given.value))
+    _check_value(runtime, run, decision, given.verb, value)
+    inputs: list[Any] = [Answered(runtime.now(), decision.id, given.verb, value, given.note, given.by)]
+    if given.verb == "insert":
+        inputs.insert(0, await _inserted(runtime, run, decision, value, given.by))
+    for item in inputs:
+        if given.carry_on:
+            refuse_by_reasons(await runtime.runs.send(run_id, item))
+        else:
+            verdict = record(run, item, runtime.catalog)
+            refuse_by_reasons(verdict)
+            await runtime.store.append(verdict.events)
+
+
+def _as_meant(decision: Decision, verb: str, value: Any) -> Any:
+    """What goes with a failure's verb may be given bare: the arguments themselves, or the list of steps."""
+    if decision.kind == "failure" and verb == "retry" and isinstance(value, Mapping) and value and "args" not in value:
+        return {"args": dict(value)}
+    if decision.kind == "failure" and verb == "insert" and isinstance(value, list):
+        return {"steps": value}
+    return value
+
+
+def _in_its_scene(runtime: Runtime, run: RunState, decision: Decision, verb: str, value: Any) -> Any:
+    """Other arguments for a step that works in a scene are for the plan's own, unless they name one."""
+    tool = run.steps[str(decision.about["stepId"])].step.tool
+    args = value.get("args") if verb == "retry" and isinstance(value, Mapping) else None
+    if run.plan.scene is None or not works_in_scene(runtime.catalog, tool) or not isinstance(args, Mapping):
+        return value
+    return {**value, "args": {"scene": run.plan.scene, **args}}
+
+
+def _check_value(runtime: Runtime, run: RunState, decision: Decision, verb: str, value: Any) -> None:
+    """Refuse a value that could not work before anything is written."""
+    if verb == "answer" and value is None:
+        raise BadInputError("An answer needs a `value`.", code="decision.value")
+    if verb == "retry" and value is not None:
+        if not isinstance(value, Mapping) or not isinstance(value.get("args", {}), Mapping):
+            raise BadInputError("A retry takes `value: {args: {…}}`, or no value.", code="decision.value")
+        state = run.steps[str(decision.about["stepId"])]
+        args = value.get("args")
+        if lost := [str(ref) for ref in references_in(args) if ref.step not in (*run.steps, "item", "index")]:
+            raise BadInputError(f"{name_list(lost)} refers to no step of this run.", code="decision.value")
+        if args is not None and not holds_reference(args) and runtime.catalog.get(state.step.tool) is not None:
+            wrong = runtime.catalog.complaints(state.step.tool, args, filled_in=False)
+            if wrong:
+                says = "; ".join(f"{where} {what}" for where, what in wrong)
+                raise BadInputError(f"These arguments do not fit {state.step.tool}: {says}.", code="decision.value")
+    if verb == "insert" and not (isinstance(value, Mapping) and isinstance(value.get("steps"), list)):
+        raise BadInputError("An insert takes `value: {steps: [{id, tool, args …}]}`.", code="decision.value")
+
+
+async def _inserted(runtime: Runtime, run: RunState, decision: Decision, value: Any, by: str) -> Adopted:
+    """A new version in which the failed step waits for the inserted ones, ready to be adopted by its run."""
+    step_id = str(decision.about["stepId"])
+    name = step_id.partition("[")[0]
+    steps = value["steps"]
+    new_ids = [step["id"] for step in steps if isinstance(step, Mapping) and isinstance(step.get("id"), str)]
+    edits: list[dict[str, Any]] = [{"op": "add", "step": step, "before": name} for step in steps]
+    waits_for = [*run.steps[name].step.depends_on, *new_ids]
+    edits.append({"op": "edit", "id": name, "set": {"dependsOn": waits_for}})
+    plan, _ = await edit_running(runtime, run.plan, edits, step=name, by=by)
+    await answer_review(runtime, plan, Answering("adopt", by=by))
+    return Adopted(runtime.now(), plan, by)

@@ -1,0 +1,99 @@
+"""Events in words: those of plans, runs, decisions, templates and scenes; crafts bring those of their own events.
+
+A sentence is made from what the event says, whenever somebody reads it, so that the log holds facts and no prose.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+Data = Mapping[str, Any]
+_ENDS = {
+    "completed": "is completed",
+    "failed": "has failed",
+    "cancelled": "was cancelled",
+    "waiting": "waits for a person",
+}
+_STEPS = {
+    "pending": "waits",
+    "ready": "is ready to start",
+    "running": "has started",
+    "completed": "is completed",
+    "failed": "has failed",
+    "skipped": "was skipped",
+    "blocked": "is blocked",
+    "inDoubt": "is in doubt",
+    "cancelled": "was cancelled",
+}
+
+
+def _name(data: Data, otherwise: str) -> str:
+    return str(data.get("name") or otherwise)
+
+
+def _plan_created(data: Data) -> str:
+    count = "1 step" if len(data["steps"]) == 1 else f"{len(data['steps'])} steps"
+    return f"A plan came in: {_name(data, data['id'])}, {count}."
+
+
+def _run(data: Data) -> str:
+    return f"{_name(data, 'The run')} {_ENDS.get(data['status'], 'is ' + data['status'])}."
+
+
+def _step(data: Data) -> str:
+    result = data.get("result") or {}
+    why = f": {result['error']}" if result.get("error") else "."
+    return _ended(f"Step {data['stepId']} {_STEPS.get(data['status'], data['status'])}{why}")
+
+
+def _answered(data: Data) -> str:
+    answer = data.get("answer") or {}
+    by = f" by {answer['by']}" if answer.get("by") else ""
+    return f"Answered with “{answer.get('verb', '')}”{by}: {_ended(data['title'])}"
+
+
+def _ended(title: str) -> str:
+    return title if title.endswith((".", "?", "!")) else f"{title}."
+
+
+SENTENCES: Mapping[str, Callable[[Data], str]] = {
+    "planCreated": _plan_created,
+    "planEdited": lambda data: f"Version {data['version']} of {_name(data, data['id'])} was made.",
+    "runStarted": lambda data: f"{_name(data, 'A plan')} was started.",
+    "runFinished": _run,
+    "runUpdated": _run,
+    "runAdopted": lambda data: f"{_name(data, 'The run')} goes on with version {data['version']}.",
+    "stepUpdated": _step,
+    "stepExpanded": lambda data: f"Step {data['stepId']} runs once for each of {len(data['items'])} items.",
+    "decisionOpened": lambda data: f"A person is asked: {_ended(data['title'])}",
+    "decisionAnswered": _answered,
+    "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",
+    "templateSaved": lambda data: f"The template {data['name']} was kept.",
+    "sceneSaved": lambda data: f"The scene {data['name']} was kept.",
+    "sceneActivated": lambda data: f"The scene {data['name']} is live.",
+}
+
+
+class Sentences:
+    """What any event says; one that nobody has words for is told by its kind and ids."""
+
+    def __init__(self, brought: Iterable[Mapping[str, Callable[[Data], str]]] = ()) -> None:
+        self._by_kind = dict(SENTENCES)
+        for sentences in brought:
+            self._by_kind |= sentences
+
+    def of(self, kind: str, about: Data, data: Data) -> str:
+        """The event in words."""
+        try:
+            return self._by_kind[kind]({**about, **data})
+        except (KeyError, TypeError):  # no words for it, or an event that lacks what they need
+            names = ", ".join(str(value) for value in about.values())
+            words = re.sub(r"(?<!^)([A-Z])", lambda letter: f" {letter[1].lower()}", kind)
+            return f"{words[:1].upper()}{words[1:]}{': ' + names if names else ''}."
+
+    def added_to(self, line: bytes) -> bytes:
+        """An event's line of JSON with `says`, the event in words, as its last field."""
+        event = from_json(line)
+        return b'%s,"says":%s}' % (line[:-1], to_json(self.of(event["kind"], event["about"], event["data"])))

@@ -1,0 +1,83 @@
+"""Robot cells: an intent becomes moves and routines over a graph of allowed moves. Everything the craft brings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.app.craft import Craft, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.cell.cells import KIND, STATE_ROW, Cells
+from beforehand.crafts.cell.core.ascii_map import draw_preview
+from beforehand.crafts.cell.core.scene import read_cell, warnings
+from beforehand.crafts.cell.graphs import GraphScenes, open_graph
+from beforehand.crafts.cell.judging import judge_of
+from beforehand.crafts.cell.plans import PLANNER, make_cell_plan
+from beforehand.crafts.cell.sentences import SENTENCES
+from beforehand.crafts.cell.step_lists import documents_of, step_list
+from beforehand.crafts.cell.tools import cell_tools
+from beforehand.model.event import Event
+from beforehand.model.plan import Plan
+from beforehand.ports.store import Row
+
+
+def open_cells(runtime: Runtime) -> Parts:
+    cells = Cells(runtime, GraphScenes(open_graph(runtime.settings)))
+    return Parts(
+        service=cells,
+        scenes=_scenes(cells),
+        planner=_planner(cells),
+        documents=documents_of(cells),
+        judge=judge_of(cells),
+        tools=cell_tools(cells),
+        close=cells.close,
+    )
+
+
+def _scenes(cells: Cells) -> Scenes:
+    async def find(name: str) -> Any:
+        scene = await cells.graph.scene(name)
+        return None if scene is None else scene.wire()
+
+    return Scenes(
+        KIND,
+        check=lambda document: read_cell(document).wire(),
+        warnings=lambda document: warnings(read_cell(document)),
+        activate=cells.activate,
+        deactivate=cells.deactivate,
+        state=cells.state,
+        lists=("cells",),
+        find=find,
+        kept_elsewhere=cells.graph.names,
+        draw=lambda document, preview: draw_preview(read_cell(document), preview),
+    )
+
+
+def _planner(cells: Cells) -> Planner:
+    async def plan(request: PlanRequest, correlation_id: str) -> Plan:
+        scene = await cells.scene(request.scene)
+        options: Mapping[str, Any] = request.options
+        state = await cells.state_from(request.scene, options.get("position"), options.get("tool"))
+        made = make_cell_plan(scene, state, request, correlation_id)
+        note = cells.graph.note(request.scene)
+        return made if note is None else made.model_copy(update={"notes": (*made.notes, note)})
+
+    return Planner(PLANNER, plan, step_list)
+
+
+def _state_row(event: Event) -> list[Row]:
+    return [Row(STATE_ROW, str(event.scene), event.data)]
+
+
+def _http() -> Any:
+    from beforehand.crafts.cell.http import HTTP
+
+    return HTTP
+
+
+CRAFT = Craft(
+    "cell",
+    open=open_cells,
+    rows={"cellStateChanged": _state_row},
+    remembers=(STATE_ROW,),
+    sentences=SENTENCES,
+    http=_http,
+)

@@ -1,0 +1,70 @@
+"""Fleets: streams of pallets become tasks for forklifts. Everything the craft brings, in one place."""
+
+from typing import Any
+
+from beforehand.app.craft import Craft, Owner, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.fleet.core.scene import read_fleet
+from beforehand.crafts.fleet.core.state import ENDED
+from beforehand.crafts.fleet.core.warnings import warnings
+from beforehand.crafts.fleet.fleets import KIND, Fleets
+from beforehand.crafts.fleet.judging import judge_of
+from beforehand.crafts.fleet.plans import PLANNER, make_transport_plan
+from beforehand.crafts.fleet.sentences import SENTENCES
+from beforehand.crafts.fleet.tools import fleet_tools
+from beforehand.loop.rows import row_in_scene
+from beforehand.model.plan import Plan
+
+_task = row_in_scene("task", "taskId", lambda data: data["status"] not in ENDED)
+
+
+def open_fleets(runtime: Runtime) -> Parts:
+    fleets = Fleets(runtime)
+
+    async def plan(request: PlanRequest, correlation_id: str) -> Plan:
+        """Transport on request: words or an intent become steps of an ordinary plan."""
+        return make_transport_plan(await fleets.scene(request.scene), request)
+
+    return Parts(
+        service=fleets,
+        scenes=_scenes(fleets),
+        planner=Planner(PLANNER, plan),
+        judge=judge_of(fleets),
+        tools=fleet_tools(fleets),
+        owners={KIND: Owner(fleets.answer, fleets.restart)},
+        close=fleets.close,
+    )
+
+
+def _scenes(fleets: Fleets) -> Scenes:
+    return Scenes(
+        KIND,
+        check=lambda document: read_fleet(document).wire(),
+        warnings=lambda document: warnings(read_fleet(document)),
+        activate=fleets.activate,
+        deactivate=fleets.deactivate,
+        state=fleets.state,
+        lists=("robots", "worksites", "streams", "tasks", "fleets"),
+        summary=fleets.summary,
+    )
+
+
+def _http() -> Any:
+    from beforehand.crafts.fleet.http import HTTP
+
+    return HTTP
+
+
+CRAFT = Craft(
+    "fleet",
+    open=open_fleets,
+    rows={
+        "taskCreated": _task,
+        "taskUpdated": _task,
+        "worksiteUpdated": row_in_scene("worksite", "worksiteId"),
+        "robotUpdated": row_in_scene("robot", "robotId"),
+        "streamUpdated": row_in_scene("stream", "streamId"),
+    },
+    sentences=SENTENCES,
+    http=_http,
+)

@@ -1,0 +1,22 @@
+"""What people may ask of robots and tasks: one table for HTTP, the command line and the page."""
+
+ROBOT_VERBS = {
+    "hold": "Stop the robot where it is; it does nothing until it is released.",
+    "release": "Let a held robot go on.",
+    "park": "Send the robot to its park place.",
+    "charge": "Send the robot to a charger.",
+    "out-of-service": "Give the robot no more work.",
+    "in-service": "Give the robot work again.",
+}
+TASK_VERBS = {
+    "resume": "Go on with a held task.",
+    "redo": "Do the present step again.",
+    "done-by-hand": "A person did the present step.",
+    "abort": "End it; with a pallet on the fork `value` may name another worksite to drop it at.",
+    "cancel": "End it before the pallet is on the fork.",
+    "hand-back": "Take it from its robot; another one gets it.",
+}
+FLEET_VERBS = {
+    "hold": "Stop every robot of the scene and all dispatch. This is not an emergency stop.",
+    "clear": "Let the fleet go on; held tasks still wait for their answers.",
+}

@@ -1,0 +1,190 @@
+"""The one loop: inputs in, one decision at a time, made durable, and only then carried out.
+
+A loop belongs to one owner (a run, a fleet, a session). What is decided together is appended together, so that many
+decisions share one write; while the log cannot be written nothing they call for is carried out. It decides nothing
+itself: `decide` and `carry_out` come from the driver that uses it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import structlog
+
+from beforehand.model.errors import UnavailableError
+from beforehand.model.event import Event, Verdict
+from beforehand.ports.clock import Clock
+from beforehand.ports.store import Store
+
+log = structlog.get_logger("beforehand.loop")
+
+STORE_RETRY_MS = 1_000
+SNAPSHOT_EVERY = 2_000
+STOP_GRACE_S = 10.0
+
+InputT = TypeVar("InputT")
+CommandT = TypeVar("CommandT")
+Snapshot = Callable[[], Mapping[str, Any]]
+Condition = Callable[[], bool]
+
+
+class Loop(Generic[InputT, CommandT]):
+    """A mailbox and what happens to it.
+
+    `decide` gives the verdict on one input and moves the driver's state on; `carry_out` starts a command and returns
+    at once; `gone` is the error for whoever asks after the loop has ended; `snapshot` gives the state to keep, for
+    owners that live long.
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        store: Store,
+        clock: Clock,
+        *,
+        decide: Callable[[InputT], Verdict[CommandT]],
+        carry_out: Callable[[CommandT], None],
+        gone: Callable[[], UnavailableError],
+        snapshot: Snapshot | None = None,
+    ) -> None:
+        self.owner = owner
+        self.last_seq = 0
+        self._store = store
+        self._clock = clock
+        self._decide = decide
+        self._carry_out = carry_out
+        self._gone = gone
+        self._snapshot = snapshot
+        self._mailbox: deque[tuple[InputT, asyncio.Future[Verdict[CommandT]] | None]] = deque()
+        self._watchers: list[tuple[Condition, asyncio.Future[None]]] = []
+        self._beside: set[asyncio.Task[None]] = set()
+        self._idle: asyncio.Future[None] | None = None
+        self._since_snapshot = 0
+        self._closed = False
+
+    # -- from outside --------------------------------------------------------------------------------------------
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._mailbox
+
+    def put(self, given: InputT) -> None:
+        """Hand in an input; it is decided in its turn."""
+        self._mailbox.append((given, None))
+        self.wake()
+
+    async def request(self, given: InputT) -> Verdict[CommandT]:
+        """Hand in an input and return its verdict once that is durable; raises `gone` when the loop has ended."""
+        if self._closed:
+            raise self._gone()
+        reply: asyncio.Future[Verdict[CommandT]] = asyncio.get_running_loop().create_future()
+        self._mailbox.append((given, reply))
+        self.wake()
+        return await reply
+
+    async def wait_until(self, holds: Condition) -> None:
+        """Return once the condition holds; it is looked at whenever something was made durable."""
+        if holds():
+            return
+        if self._closed:
+            raise self._gone()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._watchers.append((holds, done))
+        await done
+
+    def wake(self) -> None:
+        """Have the loop look at its mailbox, and at whether it has ended."""
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Let something happen beside the decisions; it is ended with the loop."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    # -- working -------------------------------------------------------------------------------------------------
+
+    async def run(self, ended: Condition) -> None:
+        """Work until `ended` holds and nothing waits in the mailbox."""
+        while not (ended() and not self._mailbox):
+            if not self._mailbox:
+                self._idle = asyncio.get_running_loop().create_future()
+                await self._idle
+            if self._mailbox:
+                await self._turn()
+
+    async def close(self) -> None:
+        """Take nothing more in, tell whoever waits, end what goes on beside, and keep the last snapshot."""
+        self._closed = True
+        replies: list[asyncio.Future[Any]] = [reply for _, reply in self._mailbox if reply is not None]
+        self._mailbox.clear()
+        for waiting in [*replies, *(done for _, done in self._watchers)]:
+            if not waiting.done():
+                waiting.set_exception(self._gone())
+        await stop(self._beside)
+        await self._save(at_least=1)
+
+    async def _turn(self) -> None:
+        """Everything that has come in so far: decided one by one, made durable together, then carried out."""
+        events: list[Event] = []
+        commands: list[CommandT] = []
+        replies: list[tuple[asyncio.Future[Verdict[CommandT]], Verdict[CommandT]]] = []
+        taken, self._mailbox = self._mailbox, deque()
+        try:
+            for given, reply in taken:
+                verdict = self._decide(given)
+                events += verdict.events
+                commands += verdict.commands
+                if reply is not None:
+                    replies.append((reply, verdict))
+            if events:
+                await self._append(events)
+        except BaseException:
+            self._mailbox.extendleft(reversed(taken))  # nobody is left waiting for an answer
+            raise
+        for command in commands:
+            self._carry_out(command)
+        for reply, verdict in replies:
+            if not reply.done():
+                reply.set_result(verdict)
+
+    async def _append(self, events: Sequence[Event]) -> None:
+        """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""
+        while True:
+            try:
+                numbered = await self._store.append(events)
+                break
+            except UnavailableError as error:
+                log.error("the log cannot be written", owner=self.owner, error=error.says)
+                await self._clock.sleep_until(self._clock.now_ms() + STORE_RETRY_MS)
+        self.last_seq = numbered[-1].seq
+        if self._watchers:
+            self._tell_watchers()
+        if self._snapshot is not None:
+            self._since_snapshot += len(events)
+            await self._save(at_least=SNAPSHOT_EVERY)
+
+    def _tell_watchers(self) -> None:
+        still = []
+        for holds, done in self._watchers:
+            if not done.done() and holds():
+                done.set_result(None)
+            elif not done.done():
+                still.append((holds, done))
+        self._watchers = still
+
+    async def _save(self, *, at_least: int) -> None:
+        if self._snapshot is not None and self._since_snapshot >= at_least:
+            await self._store.save_snapshot(self.owner, self.last_seq, self._snapshot())
+            self._since_snapshot = 0
+
+
+async def stop(tasks: "set[asyncio.Task[None]] | Sequence[asyncio.Task[None]]") -> None:
+    """Cancel tasks and wait for them; one that does not listen is left behind after a while."""
+    still = list(tasks)
+    for task in still:
+        task.cancel()
+    if still:
+        await asyncio.wait(still, timeout=STOP_GRACE_S)

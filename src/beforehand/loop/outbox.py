@@ -1,0 +1,47 @@
+"""Commands on their way to machines: in order for each machine, and no machine waits for another."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from beforehand.loop.loop import stop
+from beforehand.model.errors import UnavailableError
+
+log = structlog.get_logger("beforehand.loop")
+Sending = Callable[[], Awaitable[None]]
+
+
+class Outbox:
+    """One queue per machine, emptied by a task of its own that ends when the queue is empty."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, deque[Sending]] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def send(self, machine: str, sending: Sending) -> None:
+        """Have something sent to a machine after everything that was handed in for it before."""
+        queue = self._queues.setdefault(machine, deque())
+        queue.append(sending)
+        if machine not in self._tasks:
+            self._tasks[machine] = asyncio.create_task(self._empty(machine, queue))
+
+    async def _empty(self, machine: str, queue: deque[Sending]) -> None:
+        try:
+            while queue:
+                await self._one(machine, queue.popleft())
+        finally:
+            del self._tasks[machine], self._queues[machine]
+
+    async def _one(self, machine: str, sending: Sending) -> None:
+        try:
+            await sending()
+        except UnavailableError as error:  # the machine did not get it; its silence is the decider's to notice
+            log.warning("a command did not get through", machine=machine, says=error.says)
+        except Exception:  # a link's bug is that machine's trouble alone
+            log.exception("a command could not be sent", machine=machine)
+
+    async def close(self) -> None:
+        """Send nothing more; what is being sent is cut off."""
+        await stop(list(self._tasks.values()))
