@@ -8,7 +8,6 @@ from typing import Any
 import structlog
 
 from beforehand.adapters.sim.faults import read_faults
-from beforehand.adapters.sim.link import SimLink
 from beforehand.app.craft import PlanRequest
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.inputs import (
@@ -26,10 +25,11 @@ from beforehand.crafts.fleet.core.warnings import warnings
 from beforehand.crafts.fleet.driver import FleetDriver, Ready
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.history import rebuilt
-from beforehand.crafts.fleet.links import simulated
+from beforehand.crafts.fleet.links import open_links
+from beforehand.crafts.fleet.multi_link import MultiLink
 from beforehand.crafts.fleet.plans import make_transport_plan, no_fleet, unknown_names
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, UnavailableError
+from beforehand.model.errors import BadInputError, ConflictError, RefusedError, UnavailableError
 from beforehand.model.event import Verdict, iso
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.plan import Plan
@@ -44,7 +44,7 @@ CHUNK = 5_000
 class LiveFleet:
     scene: FleetScene
     driver: FleetDriver
-    link: SimLink
+    link: MultiLink
     work: asyncio.Task[None]
 
 
@@ -83,7 +83,8 @@ class FleetCraft:
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
-        link = simulated(self.runtime, scene)
+        settings = self.runtime.settings
+        link = open_links(scene, clock=self.runtime.clock, speed=float(settings["speed"]), keep_in=settings.home)
         if self.only_requests:
             state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
         driver = FleetDriver(state, link, self.runtime.store, self.runtime.clock, self._frame_of(name))
@@ -186,7 +187,8 @@ class FleetCraft:
             )
         fleet = self.find("worksites", name, scene)
         await self.tell(fleet, PatchWorksite(name, occupancy))
-        fleet.link.set_occupancy(name, occupancy)
+        for part in fleet.link.simulated_parts():
+            part.set_occupancy(name, occupancy)
         return self.worksite(fleet, name)
 
     async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
@@ -199,8 +201,9 @@ class FleetCraft:
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)
         await self.tell(fleet, RobotVerb(name, verb, value))
-        if verb == "set-load":
-            fleet.link.set_load(name, value == "loaded")
+        part = fleet.link.simulated_part(name)
+        if verb == "set-load" and part is not None:
+            part.set_load(name, value == "loaded")
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
@@ -344,8 +347,11 @@ class FleetCraft:
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
         fleet = self.find("robots", name, scene)
+        part = fleet.link.simulated_part(name)
+        if part is None:
+            raise RefusedError(f"The robot {name} is not simulated, so it cannot be told to fail.", code="robot.real")
         fault = read_faults([{"atS": 0.0, **document, "robotId": name}], list(fleet.driver.state.robots))[0]
-        fleet.link.inject(fault)
+        part.inject(fault)
         return {**fault.wire(), "scene": fleet.scene.name}
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
