@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from beforehand.adapters.sim.cell import SimCell
 from beforehand.adapters.sim.cell_faults import CellFault, FaultName
+from beforehand.adapters.sim.faces import SimulatedCell
 from beforehand.app.craft import PlanRequest
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import activate_scene, home_file
+from beforehand.app.scenes import activate_scene
+from beforehand.crafts.cell.controllers import open_controller
 from beforehand.crafts.cell.core.plan_steps import in_line
 from beforehand.crafts.cell.core.preview import preview
 from beforehand.crafts.cell.core.repair import repair_plan
@@ -49,15 +50,19 @@ class CellCraft:
             return
         if live is not None:
             await self._refuse_under_way(name)
-        file = home_file(self.runtime.settings.home, "cells", name)
-        controller = SimCell(scene, self.runtime.clock, file=file, speed=float(self.runtime.settings["speed"]))
+        settings, clock = self.runtime.settings, self.runtime.clock
+        controller = open_controller(scene, clock=clock, speed=float(settings["speed"]), keep_in=settings.home)
         self.runtime.extensions.cells.live[name] = LiveCell(scene, controller)
+        if live is not None:
+            await live.controller.close()
         report = await controller.report()
         if report.position is not None or await self.runtime.store.row("cellState", name) is None:
             await self.record(name, report, "")
 
     async def deactivate(self, name: str) -> None:
-        self.runtime.extensions.cells.live.pop(name, None)
+        live = self.runtime.extensions.cells.live.pop(name, None)
+        if live is not None:
+            await live.controller.close()
 
     async def record(self, name: str, report: CellReport, correlation_id: str) -> None:
         """Write down what a controller reports, when it is news."""
@@ -74,6 +79,8 @@ class CellCraft:
         """The scene as the graph has it now, if one is kept there; else as it is live, else as it was saved."""
         kept, live = await self.graph.scene(name), self.runtime.extensions.cells.live.get(name)
         if kept is not None:
+            if live is not None and kept.controller is None:  # a graph is a map: it need not say who moves the robot
+                kept = kept.model_copy(update={"controller": live.scene.controller})
             if live is not None and live.scene != kept:
                 await self.activate(name, kept.wire())
             return kept
@@ -150,7 +157,7 @@ class CellCraft:
                 code="cell.inactive",
                 hint=f"Make it live first: POST /scenes/{name}/activate.",
             )
-        if not isinstance(live.controller, SimCell):
+        if not isinstance(live.controller, SimulatedCell):
             raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
         live.controller.inject(fault)
         return {"scene": name, **fault.wire()}
@@ -290,7 +297,8 @@ class CellCraft:
         return False
 
     async def close(self) -> None:
-        self.runtime.extensions.cells.live.clear()
+        for name in list(self.runtime.extensions.cells.live):
+            await self.deactivate(name)
         await self.graph.close()
 
 
