@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from beforehand.app.scenes import find_document, save_scene
+from beforehand.crafts.cell.cells import Cells
 
 
 @pytest.fixture
@@ -189,9 +190,9 @@ async def test_a_cell_that_is_only_kept_is_made_live_by_its_first_run(serve_with
 
 async def test_a_live_cell_keeps_its_controller_when_it_is_activated_again(cell_server: Any) -> None:
     async with cell_server() as server:
-        before = server.runtime.extensions.cells.live["weld_star"].controller
+        before = server.runtime.service(Cells).live["weld_star"].controller
         await server.call("POST", "/scenes/weld_star/activate")
-        assert server.runtime.extensions.cells.live["weld_star"].controller is before
+        assert server.runtime.service(Cells).live["weld_star"].controller is before
         await server.call("POST", "/cells/weld_star/faults", {"fault": "stall"})
         plan = await planned(server, "go to Pos_1")
         run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)

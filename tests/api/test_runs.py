@@ -42,7 +42,7 @@ async def test_of_many_answers_at_once_one_counts(server: Any) -> None:
 async def test_only_a_decisions_own_verbs_answer_it(server: Any) -> None:
     plan = await server.plan(server.step("a"))
     path = f"/inbox/{plan['decision']['id']}"
-    assert (await server.refused("POST", path, {"verb": "approve"}, status=422))["nearest"] == ["start", "cancel"]
+    assert (await server.refused("POST", path, {"verb": "approve"}, status=422))["nearest"] == ["cancel", "start"]
     for body in ({}, {"verb": 5}, {"verb": None}, {"verb": "start", "extra": 1}):
         await server.refused("POST", path, body, status=422)
     await server.refused("POST", "/inbox/none", {"verb": "start"}, status=404)

@@ -155,11 +155,11 @@ def test_a_scene_that_cannot_be_made_live_does_not_keep_the_rest_down(tmp_path: 
         "configure_logs()",
         """
 configure_logs()
-from beforehand.crafts.cell.cells import CellCraft
+from beforehand.crafts.cell.cells import Cells
 from beforehand.model.errors import UnavailableError
 async def activate(self, name, document):
     raise UnavailableError("The graph does not answer.")
-CellCraft.activate = activate
+Cells.activate = activate
 """,
     )
     with started(tmp_path, script=broken) as process:

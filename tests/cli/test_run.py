@@ -73,7 +73,7 @@ def test_another_workspace(cli, step) -> None:
     cli.plan(step("a", "write_file", path="a.txt", content="x"))
     cli("run", "plan.yaml", "--workspace", "there", code=0)
     assert (cli.folder / "there" / "a.txt").exists()
-    assert "is no folder" in cli("run", "plan.yaml", "--workspace", "nowhere", code=2).err
+    assert "is not a folder" in cli("run", "plan.yaml", "--workspace", "nowhere", code=2).err
 
 
 # -- somebody is needed ------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_tool_that_breaks_shows_no_traceback(cli, step) -> None:
 @pytest.mark.parametrize("name", ["run_nobody", "", "../x", "x" * 3000])
 def test_an_unknown_run(cli, step, name: str) -> None:
     cli("run", cli.plan(step("a", "wait", seconds=0)), code=0)
-    assert "There is no run" in cli("run", "--resume", name, code=2).err
+    assert "Unknown run" in cli("run", "--resume", name, code=2).err
 
 
 def test_a_home_that_another_process_leads(cli, step) -> None:

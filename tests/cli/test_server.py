@@ -51,7 +51,7 @@ def test_a_run_is_handed_to_the_server(cli, step) -> None:
     inside("run", "plan.yaml", "--home", str(cli.folder / ".beforehand"), code=0)
     assert (cli.folder / "sub" / "here.txt").exists(), "file tools work where the command was given"
     assert "unknown tool" in cli("run", "-", given="steps: [{id: a, tool: nothing}]", code=2).err
-    assert "There is no run" in cli("run", "--resume", "run_x", code=2).err
+    assert "Unknown run" in cli("run", "--resume", "run_x", code=2).err
 
 
 def test_templates_at_the_server(cli, step) -> None:
@@ -60,7 +60,7 @@ def test_templates_at_the_server(cli, step) -> None:
     cli("template", "save", "t.yaml", code=0)
     assert cli("template", "run", "t", "n=0", "-o", "json", code=0).document["status"] == "completed"
     assert "n must be of type integer" in cli("template", "run", "t", "n=x", code=2).err
-    assert "known: t" in cli("template", "run", "tt", "n=0", code=2).err
+    assert "Known templates: t" in cli("template", "run", "tt", "n=0", code=2).err
 
 
 def test_the_servers_token_is_asked_for(cli, step) -> None:

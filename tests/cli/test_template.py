@@ -53,7 +53,7 @@ def test_every_wrong_parameter_is_told(cli, greet) -> None:
 
 
 def test_an_unknown_template(cli, greet) -> None:
-    assert "There is no template 'gret'; known: greet." in cli("template", "run", "gret", code=2).err
+    assert "Unknown template 'gret'. Known templates: greet." in cli("template", "run", "gret", code=2).err
 
 
 def test_a_template_that_cannot_work_is_not_kept(cli, step) -> None:

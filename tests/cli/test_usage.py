@@ -73,7 +73,7 @@ def test_version(cli) -> None:
         (["check", "a", "b"], "See `beforehand check --help`."),
         (["run"], "Name either a PLAN to run or a run to go on with (--resume RUNID)."),
         (["run", "p.yaml", "--resume", "r"], "Name either a PLAN"),
-        (["run", "--resume", "r", "--workspace", "."], "leave --scene and --workspace away"),
+        (["run", "--resume", "r", "--workspace", "."], "--scene and --workspace cannot be used with --resume"),
         (["check", "p.yaml", "-o", "xml"], "'table', 'json'"),
         (["up", "--speed", "nan"], "The speed must be a number above 0"),
         (["up", "--port", "many"], "Invalid value for '--port'"),

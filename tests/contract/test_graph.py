@@ -54,6 +54,7 @@ RICH: dict[str, Any] = {
     "state": {"current_position": "a", "current_tool": "Torch"},
 }
 BARE: dict[str, Any] = {"kind": "cell", "name": "bare", "positions": ["Only"]}
+PLAIN: dict[str, Any] = {**BARE, "name": "plain", "controller": "sim"}
 
 
 def cell(document: dict[str, Any], **changes: Any) -> CellScene:
@@ -72,7 +73,7 @@ async def graph(request: pytest.FixtureRequest) -> AsyncIterator[CellGraph]:
 
 @pytest.mark.parametrize(
     "document",
-    [RICH, BARE, "weld_star", "weld_corridor", "machine_tending", "body_line"],
+    [RICH, BARE, PLAIN, "weld_star", "weld_corridor", "machine_tending", "body_line"],
     ids=lambda given: given if isinstance(given, str) else given["name"],
 )
 async def test_what_was_written_is_read_to_the_byte(graph: CellGraph, document: Any) -> None:
@@ -81,6 +82,13 @@ async def test_what_was_written_is_read_to_the_byte(graph: CellGraph, document: 
     read = await graph.read(scene.name)
     assert read == scene
     assert read.model_dump_json() == scene.model_dump_json()
+
+
+async def test_a_controller_with_options_is_read_as_it_was_written(graph: CellGraph) -> None:
+    controller = {"kind": "opcua", "url": "opc.tcp://127.0.0.1:4840", "nodes": {"run": "ns=2;i=3"}}
+    scene = cell(BARE).model_copy(update={"controller": controller})
+    await graph.write(scene)
+    assert await graph.read("bare") == scene
 
 
 async def test_numbers_keep_their_kind(graph: CellGraph) -> None:
@@ -172,6 +180,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
         ("state.current_position", "Zed"),
         ("state.current_tool", "Lost"),
         ("speed_mps", 0.5),
+        ("controller", "sim"),
     ],
 )
 async def test_the_fingerprint_notices_every_change(graph: CellGraph, path: str, value: Any) -> None:

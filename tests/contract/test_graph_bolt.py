@@ -94,7 +94,7 @@ async def test_values_of_the_wrong_kind_are_all_named(server: Any) -> None:
         server.run("MATCH (p:Position {name: 'Pos_1'}) SET p.x = 'left', p.role = 'sofa'")
         server.run("MATCH (p:Position {name: 'Pos_2'}) REMOVE p.name")
         server.run("MATCH (r:Routine {name: 'tack_weld'}) SET r.duration_s = true, r.words = 'weld'")
-        server.run("MATCH (s:Scene) SET s.speed_mps = 'fast'")
+        server.run("MATCH (s:Scene) SET s.speed_mps = 'fast', s.controller = '{half'")
         with pytest.raises(BadInputError) as refused:
             await graph.read("weld_star")
     said = [problem.says for problem in refused.value.problems]
@@ -102,6 +102,7 @@ async def test_values_of_the_wrong_kind_are_all_named(server: Any) -> None:
     assert "In the graph the position Pos_1 has a role of the wrong kind, 'sofa'." in said
     assert "In the graph the position without a name has no name." in said
     assert "In the graph the scene has a speed_mps of the wrong kind, 'fast'." in said
+    assert "In the graph the scene has a controller of the wrong kind, '{half'." in said
     assert {problem.path for problem in refused.value.problems} >= {"x", "role", "name", "duration_s", "words"}
     assert {problem.fixable_by for problem in refused.value.problems} == {"graph"}
 

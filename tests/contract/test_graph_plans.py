@@ -18,12 +18,13 @@ from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
 from beforehand.adapters.graph.memory import MemoryGraph
 from beforehand.app.craft import PlanRequest
-from beforehand.app.intake import PlanInput
+from beforehand.app.intake import PlanInput, take_in
 from beforehand.app.plans import create_plan
 from beforehand.app.runs import start_run
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import find_document, save_scene
 from beforehand.app.settings import load_settings
+from beforehand.crafts.cell.cells import Cells
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.crafts.cell.graphs import push_scene, read_whole
 from beforehand.crafts.cell.plans import make_cell_plan
@@ -137,13 +138,13 @@ def test_every_store_gives_the_same_plan_to_the_byte(arcadedb: Any, scene: CellS
 async def test_a_house_plans_the_same_from_the_graph_as_from_its_own_scene(
     server: Any, tmp_path: Path, order: str
 ) -> None:
-    request = PlanRequest("weld_star", text="weld position 2, 1 and 3", options={"order": order})
+    request = PlanInput(scene="weld_star", text="weld position 2, 1 and 3", options={"order": order})
     found = []
     for folder, url in (("file", None), ("graph", server.url())):
         async with living(tmp_path / folder, url) as runtime:
             if url is not None:
                 await push_scene(runtime.settings, find_document("weld_star"))
-            found.append(await runtime.crafts["cell"].plan(request))
+            found.append((await take_in(runtime, request)).plan)
     assert found[0].model_dump_json() == found[1].model_dump_json()
 
 
@@ -183,17 +184,21 @@ def test_the_command_line_prints_the_same_bytes(server: Any, tmp_path: Path) -> 
 async def test_the_next_plan_goes_round_a_move_that_was_taken_out(server: Any, tmp_path: Path) -> None:
     async with living(tmp_path, server.url()) as runtime:
         await push_scene(runtime.settings, find_document("weld_star"))
-        craft = runtime.crafts["cell"]
-        goal = PlanRequest("weld_star", intent={"goal": "sequence", "steps": [{"action": "move", "position": "Pos_2"}]})
-        assert moves(await craft.plan(goal)) == ["Move to Safe_Pos_2", "Move to Pos_2"]
+        intent = {"goal": "sequence", "steps": [{"action": "move", "position": "Pos_2"}]}
+        goal = PlanInput(scene="weld_star", intent=intent)
+        assert moves((await take_in(runtime, goal)).plan) == ["Move to Safe_Pos_2", "Move to Pos_2"]
         server.run(CLOSE)
         with pytest.raises(BadInputError, match="Pos_2"):
-            await craft.plan(goal)
+            await take_in(runtime, goal)
         server.run(
             "MATCH (a:Position {name: 'Safe_Pos_1'}), (b:Position {name: 'Safe_Pos_2'})"
             " CREATE (a)-[:ONLY_ALLOWED_MOVE_TO]->(b)"
         )
-        assert moves(await craft.plan(goal)) == ["Move to Safe_Pos_1", "Move to Safe_Pos_2", "Move to Pos_2"]
+        assert moves((await take_in(runtime, goal)).plan) == [
+            "Move to Safe_Pos_1",
+            "Move to Safe_Pos_2",
+            "Move to Pos_2",
+        ]
 
 
 async def test_a_plan_whose_move_was_taken_out_since_does_not_start(server: Any, tmp_path: Path) -> None:
@@ -228,12 +233,12 @@ async def test_a_live_cell_follows_the_graph(server: Any, tmp_path: Path) -> Non
             "MATCH (a:Position {name: 'Home'})"
             " CREATE (a)-[:ONLY_ALLOWED_MOVE_TO]->(:Position {scene: 'weld_star', name: 'Bench'})"
         )
-        await runtime.crafts["cell"].plan(WELD)
-        assert "Bench" in [place.name for place in runtime.extensions.cells.live["weld_star"].scene.positions]
+        await take_in(runtime, WELD)
+        assert "Bench" in [place.name for place in runtime.service(Cells).live["weld_star"].scene.positions]
 
 
 async def test_a_cell_the_graph_has_not_is_planned_from_its_scene_and_says_so(server: Any, tmp_path: Path) -> None:
     async with living(tmp_path, server.url()) as runtime:
-        plan = await runtime.crafts["cell"].plan(WELD)
+        plan = (await take_in(runtime, WELD)).plan
         assert len(plan.steps) == 12
         assert plan.notes[-1].startswith("The graph database has no scene weld_star")

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 import pytest
 
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.link import SimLink
+from beforehand.crafts.fleet.multi_link import LinkPart, MultiLink
+from beforehand.crafts.fleet.testing import ScriptedLink
 from beforehand.model.fleet import FleetScene
 from beforehand.model.robot import Ack, CancelTarget, GoTarget, PauseRobot, ResumeRobot, Telemetry
 from beforehand.ports.robot import RobotLink
@@ -17,7 +19,6 @@ SCENE = {
     "name": "two_nodes",
     "nodes": [{"id": "A", "x": 0, "y": 0}, {"id": "B", "x": 6, "y": 0}, {"id": "C", "x": 12, "y": 0}],
     "edges": [{"from": "A", "to": "B"}, {"from": "B", "to": "C"}],
-    "robots": [{"robotId": "RB-01", "nodeId": "A"}],
 }
 
 
@@ -40,27 +41,63 @@ class Rig:
     link: RobotLink
     restarted: Callable[[], Awaitable[RobotLink]]
     """A new link to the same robots, as a new process would make it."""
+    robot: str = "RB-01"
+    """The robot that is tried: one that stands at A and drives a metre a second."""
+
+
+class SimulatedRobot:
+    """One robot behind a link of its own; what the link keeps outlives it."""
+
+    def __init__(self, clock: SteppedClock, robot_id: str) -> None:
+        robots = [{"robotId": robot_id, "nodeId": "A"}]
+        self.robot_id = robot_id
+        self._scene = FleetScene.model_validate({**SCENE, "robots": robots})
+        self._clock = clock
+        self._kept = "null"
+
+    def link(self) -> SimLink:
+        return SimLink(SimFleet(self._scene), self._clock, kept=json.loads(self._kept), keep=self._keep)
+
+    def _keep(self, data: object) -> None:
+        self._kept = json.dumps(data)
 
 
 def sim_rig() -> Rig:
-    clock = SteppedClock()
-    kept: list[str] = []
-
-    def make(before: str | None = None) -> SimLink:
-        fleet = SimFleet(FleetScene.model_validate(SCENE))
-        return SimLink(
-            fleet, clock, kept=json.loads(before) if before else None, keep=lambda data: kept.append(json.dumps(data))
-        )
+    robot = SimulatedRobot(SteppedClock(), "RB-01")
 
     async def restarted() -> RobotLink:
-        return make(kept[-1])
+        return robot.link()
 
-    return Rig(make(), restarted)
+    return Rig(robot.link(), restarted)
 
 
-@pytest.fixture(params=[sim_rig], ids=["sim"])
-def rig(request) -> Rig:
-    return request.param()
+def multi_rig(tried: str) -> Rig:
+    """Two simulators and a link that never says anything, as one."""
+    clock = SteppedClock()
+    robots = [SimulatedRobot(clock, "RB-01"), SimulatedRobot(clock, "RB-02")]
+
+    def make() -> MultiLink:
+        parts = [LinkPart("sim", robot.link(), (robot.robot_id,)) for robot in robots]
+        return MultiLink([*parts, LinkPart("scripted", ScriptedLink(), ("RB-03",))])
+
+    async def restarted() -> RobotLink:
+        return make()
+
+    return Rig(make(), restarted, tried)
+
+
+RIGS: dict[str, Callable[[], Rig]] = {
+    "sim": sim_rig,
+    "multi, first robot": lambda: multi_rig("RB-01"),
+    "multi, second robot": lambda: multi_rig("RB-02"),
+}
+
+
+@pytest.fixture(params=RIGS)
+async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
+    made = RIGS[request.param]()
+    yield made
+    await made.link.close()
 
 
 async def heard_until(link: RobotLink, wanted: Callable[[Telemetry | Ack], bool]) -> list[Telemetry | Ack]:
@@ -79,7 +116,7 @@ def status(*wanted: int) -> Callable[[Telemetry | Ack], bool]:
 
 
 async def test_a_command_is_answered_and_done_in_reports(rig):
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "B"}))
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "B"}))
     heard = await heard_until(rig.link, status(4))
     acks = [report for report in heard if isinstance(report, Ack)]
     assert [(ack.key, ack.ok) for ack in acks] == [("k1", True)]
@@ -88,14 +125,15 @@ async def test_a_command_is_answered_and_done_in_reports(rig):
 
 
 async def test_reports_of_a_robot_count_up(rig):
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "C"}))
-    heard = [report for report in await heard_until(rig.link, status(4)) if isinstance(report, Telemetry)]
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "C"}))
+    heard = await heard_until(rig.link, status(4))
+    heard = [report for report in heard if isinstance(report, Telemetry) and report.robot_id == rig.robot]
     assert [report.seq for report in heard] == list(range(heard[0].seq, heard[0].seq + len(heard)))
     assert [report.ts for report in heard] == sorted(report.ts for report in heard)
 
 
 async def test_what_cannot_be_done_is_refused_in_an_answer(rig):
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "NOWHERE"}))
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "NOWHERE"}))
     heard = await heard_until(rig.link, lambda report: isinstance(report, Ack))
     assert not heard[-1].ok
     assert heard[-1].code
@@ -103,41 +141,42 @@ async def test_what_cannot_be_done_is_refused_in_an_answer(rig):
 
 
 async def test_the_same_key_is_answered_again_and_not_done_again(rig):
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "B"}))
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "B"}))
     await heard_until(rig.link, status(4))
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "B"}))
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "B"}))
     heard = await heard_until(rig.link, lambda report: isinstance(report, Ack))
     assert heard[-1].ok
-    read = await rig.link.read("RB-01")
+    read = await rig.link.read(rig.robot)
     assert (read.task_status, read.node_id) == (4, "B")
 
 
 async def test_pause_resume_and_cancel(rig):
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "C"}))
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "C"}))
     await heard_until(rig.link, status(2))
-    await rig.link.send(PauseRobot("k2", "RB-01"))
+    await rig.link.send(PauseRobot("k2", rig.robot))
     await heard_until(rig.link, status(3))
-    await rig.link.send(ResumeRobot("k3", "RB-01"))
+    await rig.link.send(ResumeRobot("k3", rig.robot))
     await heard_until(rig.link, status(2))
-    await rig.link.send(CancelTarget("k4", "RB-01"))
+    await rig.link.send(CancelTarget("k4", rig.robot))
     heard = await heard_until(rig.link, status(4, 5, 6))
     assert heard[-1].task_status == 6
 
 
 async def test_a_robot_can_be_read_and_one_that_is_not_there_does_not_answer(rig):
-    assert (await rig.link.read("RB-01")).node_id == "A"
+    assert (await rig.link.read(rig.robot)).node_id == "A"
     assert await rig.link.read("RB-99") is None
 
 
 async def test_a_robot_goes_on_while_the_link_is_down_and_a_new_link_finds_it_as_it_is(rig):
-    await rig.link.send(GoTarget("k1", "RB-01", {"id": "C"}))
+    await rig.link.send(GoTarget("k1", rig.robot, {"id": "C"}))
     await heard_until(rig.link, status(2))
     await rig.link.close()
     link = await rig.restarted()
-    read = await link.read("RB-01")
+    read = await link.read(rig.robot)
     assert (read.task_status, read.task_id, read.boot) == (2, "k1", 1)
     heard = await heard_until(link, status(4))
     assert heard[-1].node_id == "C"
+    await link.close()
 
 
 async def test_a_closed_link_reports_nothing_more(rig):

@@ -25,11 +25,15 @@ START_OPTIONS = ("position", "tool")
 """What the command line calls the parts of a start."""
 
 
+NO_DOCUMENT: Any = object()
+"""What stands in place of a document that was not handed in; `null` is one that was."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanInput:
     """What somebody hands in: a plan's document, or what they want of a scene, in words or as an intent."""
 
-    document: Any = None
+    document: Any = NO_DOCUMENT
     scene: str | None = None
     text: str | None = None
     intent: Mapping[str, Any] | None = None
@@ -55,7 +59,7 @@ async def take_in(
     runtime: Runtime, given: PlanInput, *, scene_of: SceneFinder = known_scene, correlation_id: str = ""
 ) -> Taken:
     """The plan that comes of an input. Raises BadInputError for an input that is none, or names unknown things."""
-    if given.document is not None:
+    if given.document is not NO_DOCUMENT:
         if given.text is not None or given.intent is not None:
             raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
         return await _read(runtime, given, scene_of)

@@ -97,7 +97,6 @@ class Runtime:
         **about: Any,
     ) -> Event:
         """Append one event and return it numbered; `about` holds its ids."""
-        correlation_id = correlation_id or _of_this_request()
         event = self.event(kind, data, owner=owner, correlation_id=correlation_id, scene=scene, **about)
         return (await self.store.append([event]))[0]
 
@@ -111,7 +110,8 @@ class Runtime:
         scene: str | None = None,
         **about: Any,
     ) -> Event:
-        """An event of now, to be appended together with others."""
+        """An event of now, to be appended together with others; it belongs to the request being answered, if any."""
+        correlation_id = correlation_id or _of_this_request()
         return Event(kind, about, data, self.now(), scene=scene, correlation_id=correlation_id, owner=owner)
 
     def workspace(self, path: str | None) -> DiskWorkspace:

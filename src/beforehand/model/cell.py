@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, model_serializer
 
 from beforehand.model.base import SnakeWireModel
+from beforehand.model.machine import Machine
 
 NO_TOOL = "none"
 """How a state, and a routine that needs none, write "no tool"."""
@@ -91,6 +92,8 @@ class CellScene(SnakeWireModel):
     state: CellState | None = None
     speed_mps: Number | None = None
     """Metres a second between positions that have coordinates; 0.5 unless the scene says otherwise."""
+    controller: Machine | None = None
+    """What moves the robot: a kind, or a mapping with the kind and what it needs; a simulator when absent."""
 
 
 class Goal(SnakeWireModel):

@@ -16,6 +16,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from beforehand.model.base import WireModel
+from beforehand.model.machine import SIM, Machine
 
 Occupancy = Literal["unknown", "empty", "filled", "reserved"]
 WorksiteType = Literal["pickup", "dropoff", "buffer", "charger", "park"]
@@ -82,7 +83,8 @@ class RobotSpec(WireModel):
     speed_mps: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=100)] = 1.0
     park_node_id: Name | None = None
     completion_statuses: Annotated[tuple[int, ...], Field(min_length=1)] = (4, 6)
-    link: str = "sim"
+    link: Machine = SIM
+    """What leads to the robot: a kind, or a mapping with the kind and what it needs."""
 
 
 class StreamSpec(WireModel):

@@ -1,23 +1,32 @@
 """The controller of a robot cell: it is told one atomic step at a time and says where the robot is and what it holds.
 
-A controller goes on by itself once told; the house may die meanwhile. So every command carries a key, and afterwards
-the controller can be asked what became of it.
+A controller goes on by itself once told; the process that told it may die meanwhile. So every command carries a key,
+and afterwards the controller can be asked what became of it. It does one command at a time.
+
+A scene says which kind of controller its cell has; a factory per kind makes it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
+from beforehand.model.cell import CellScene
+from beforehand.ports.clock import Clock
 from beforehand.ports.tool import ProbeAnswer
 
 
 @dataclass(frozen=True, slots=True)
 class CellCommand:
     key: str
+    """Names this very command, for good: the same key is never used for another."""
     action: Literal["move", "routine"]
     target: str
+    """Of a move the neighbouring position, of a routine its name."""
     position: str | None = None
+    """Where the robot must stand for a routine."""
     tool: str | None = None
+    """What `tool_attach` and `tool_release` take on or put down."""
     stabilize: float | None = None
     verify: str | None = None
     action_after: str | None = None
@@ -27,7 +36,7 @@ class CellCommand:
 
 @dataclass(frozen=True, slots=True)
 class CellReport:
-    """Where the robot stands (None: between positions, nobody knows) and what it holds."""
+    """Where the robot stands (None: between positions, nobody knows) and what it holds (`none`: no tool)."""
 
     position: str | None
     tool: str
@@ -36,12 +45,49 @@ class CellReport:
 
 class CellController(Protocol):
     async def do(self, command: CellCommand, progress: Callable[[float], None]) -> CellReport:
-        """Carry a command out to its end; a Fault says what went wrong, `untouched` when nothing moved."""
+        """Carry a command out to its end and report how things are then.
 
-    async def report(self) -> CellReport: ...
+        `progress` is told percentages that never fall; the last one is 100. A key that is finished is not done again:
+        the present report is its answer. While a command is under way every other `do` is refused, also one with the
+        same key; `did` tells how that stands. A caller that stops waiting does not stop the robot.
+
+        Raises Fault. `untouched` is true exactly where nothing was begun: a command that the cell does not allow, that
+        comes while another is under way, or that failed before anything moved. Then nothing has changed.
+        """
+
+    async def report(self) -> CellReport:
+        """How things are now: no position while the robot moves or is lost, the position it stands at otherwise."""
 
     async def did(self, key: str) -> ProbeAnswer:
-        """What became of the command with this key; its value is the report after it."""
+        """What became of the command with this key, also after a restart of whoever asks.
+
+        `happened`: it was carried out; the value is `{"current_position", "current_tool"}` right after it.
+        `running`: the controller is still at it. `unknown`: it was begun and nobody knows how far it came.
+        `not_begun`: it is neither under way nor carried out. A command whose Fault was reported is over: of that one
+        the controller may have forgotten everything.
+        """
 
     async def place(self, position: str, tool: str) -> None:
-        """A person says where the robot stands and what it holds."""
+        """A person says where the robot stands and what it holds. It is true from now on, and nothing is under way."""
+
+    async def close(self) -> None:
+        """Let go of the controller. What is under way goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerRequest:
+    """What a factory is given to make one controller from."""
+
+    scene: CellScene
+    """Its `controller` names this kind; `options_of(scene.controller)` is what it says beside it."""
+    clock: Clock
+    speed: float = 1.0
+    """How fast simulated time passes; a real cell does not care."""
+    file: Path | None = None
+    """A file of its own in the home, for what the next process must know; None where nothing is kept."""
+
+
+class ControllerFactory(Protocol):
+    """Makes a controller. It connects nothing yet: a controller connects when it is first used."""
+
+    def __call__(self, request: ControllerRequest) -> CellController: ...

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
-from beforehand.app.intake import PlanInput
+from beforehand.app.intake import NO_DOCUMENT, PlanInput
 from beforehand.model.base import WireModel
 from beforehand.model.plan import OnFailure, RunStatus, StepStatus
 
@@ -36,7 +36,8 @@ class NewPlan(WireModel):
         """What the call hands in."""
         named = {"order": self.order, "position": self.position, "tool": self.tool}
         options = {name: value for name, value in named.items() if value is not None}
-        return PlanInput(self.plan, self.scene, self.text, self.intent, options)
+        document = NO_DOCUMENT if self.plan is None else self.plan
+        return PlanInput(document, self.scene, self.text, self.intent, options)
 
     @model_validator(mode="before")
     @classmethod

@@ -45,7 +45,7 @@ OF_NONE = "scene IS NULL"
 
 ABOUT = Table(
     "(s:Scene)",
-    {name: f"s.{name}" for name in ("current_position", "current_tool", "speed_mps")},
+    {name: f"s.{name}" for name in ("current_position", "current_tool", "speed_mps", "controller")},
     "s.current_position, s.current_tool, s.speed_mps",
 )
 TABLES = {

@@ -6,6 +6,7 @@ of the wrong kind is a problem that names the node.
 """
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -15,6 +16,7 @@ from pydantic import ValidationError
 from beforehand.model.base import SnakeWireModel
 from beforehand.model.cell import CellScene, CellState, Move, Position, Routine, Support, ToolStand
 from beforehand.model.errors import BadInputError
+from beforehand.model.machine import Machine
 from beforehand.model.reason import Problem
 
 Row = dict[str, Any]
@@ -44,8 +46,9 @@ def digest(tables: Tables) -> str:
 def rows_of(scene: CellScene) -> Rows:
     """What is written for a scene."""
     state = scene.state.wire() if scene.state else {}
+    about = {"name": scene.name, "kind": scene.kind, **state, "speed_mps": scene.speed_mps}
     return Rows(
-        about=_present({"name": scene.name, "kind": scene.kind, **state, "speed_mps": scene.speed_mps}),
+        about=_present({**about, "controller": _controller_text(scene.controller)}),
         positions=_ranked(place.wire() for place in scene.positions),
         moves=_ranked(
             {"source": move.source, "target": move.target, "cost": move.cost, "one_way": move.one_way}
@@ -112,7 +115,22 @@ def _about(reading: "_Reading", row: Row) -> dict[str, Any]:
     if isinstance(speed, bool) or not isinstance(speed, int | float | None):
         reading.add("the scene", "speed_mps", speed)
         speed = None
-    return {"state": found, "speed_mps": speed}
+    return {"state": found, "speed_mps": speed, "controller": _controller_in(reading, row.get("controller"))}
+
+
+def _controller_text(controller: Machine | None) -> str | None:
+    """A property is one value, so a controller with options is kept as JSON text."""
+    return json.dumps(dict(controller), ensure_ascii=False) if isinstance(controller, Mapping) else controller
+
+
+def _controller_in(reading: "_Reading", value: Any) -> Any:
+    try:
+        if value is None or isinstance(value, str):
+            return json.loads(value) if value and value.startswith("{") else value
+    except ValueError:
+        pass
+    reading.add("the scene", "controller", value)
+    return None
 
 
 def _once(moves: Iterable[Move]) -> tuple[Move, ...]:

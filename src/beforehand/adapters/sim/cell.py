@@ -14,7 +14,7 @@ from beforehand.adapters.sim.cell_faults import CellFault
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
 from beforehand.model.errors import Fault
 from beforehand.model.reason import name_list
-from beforehand.ports.cell import CellCommand, CellReport
+from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
 from beforehand.ports.clock import Clock
 from beforehand.ports.tool import ProbeAnswer
 
@@ -63,6 +63,9 @@ class SimCell:
     async def place(self, position: str, tool: str) -> None:
         self._state |= {"position": position, "tool": tool, "doing": None}
         self._save()
+
+    async def close(self) -> None:
+        """There is no connection to end; what is under way is on file and goes on."""
 
     def inject(self, fault: CellFault) -> None:
         """Have the next command that fits go wrong."""
@@ -182,6 +185,11 @@ class SimCell:
         draft = self._file.with_suffix(".new")
         draft.write_text(json.dumps(self._state), encoding="utf-8")
         draft.replace(self._file)
+
+
+def open_sim_cell(request: ControllerRequest) -> SimCell:
+    """The simulated controller of a cell, as an earlier process left it."""
+    return SimCell(request.scene, request.clock, file=request.file, speed=request.speed)
 
 
 def _exits(scene: CellScene) -> dict[str | None, set[str]]:

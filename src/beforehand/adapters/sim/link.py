@@ -3,12 +3,18 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
+import structlog
+
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.fleet import SimFleet
+from beforehand.adapters.sim.scaled_clock import ScaledClock
+from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
+from beforehand.ports.robot import LinkRequest
 
+log = structlog.get_logger("beforehand.sim")
 _STEP_MS = 100
 
 Keep = Callable[[Mapping[str, Any]], None]
@@ -79,3 +85,20 @@ class SimLink:
         self._changed = False
         if self._keep is not None:
             self._keep(self.fleet.snapshot())
+
+
+def open_sim_link(request: LinkRequest) -> SimLink:
+    """The simulated robots of a scene, where they were when an earlier process ended, on a clock of their own pace."""
+    clock = ScaledClock(request.clock, request.speed, request.kept)
+    scene = request.scene.model_copy(update={"robots": request.robots})
+
+    def keep(fleet: Mapping[str, Any]) -> None:
+        request.keep({**clock.kept(), "fleet": fleet})
+
+    try:
+        return SimLink(SimFleet(scene), clock, kept=(request.kept or {}).get("fleet"), keep=keep)
+    except (BadInputError, AttributeError, KeyError, TypeError, ValueError):
+        log.warning(
+            "what was kept of the robots cannot be read; they stand where the scene puts them", scene=scene.name
+        )
+        return SimLink(SimFleet(scene), clock, keep=keep)

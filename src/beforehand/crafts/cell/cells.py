@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from beforehand.adapters.sim.cell import SimCell
 from beforehand.adapters.sim.cell_faults import CellFault, FaultName
+from beforehand.adapters.sim.faces import SimulatedCell
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import activate_scene, home_file, scene_names
+from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.crafts.cell.controllers import open_controller
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.model.cell import NO_TOOL, CellScene, CellState
@@ -40,15 +41,19 @@ class Cells:
             return
         if live is not None:
             await self._refuse_under_way(name)
-        file = home_file(self.runtime.settings.home, "cells", name)
-        controller = SimCell(scene, self.runtime.clock, file=file, speed=float(self.runtime.settings["speed"]))
+        settings, clock = self.runtime.settings, self.runtime.clock
+        controller = open_controller(scene, clock=clock, speed=float(settings["speed"]), keep_in=settings.home)
         self.live[name] = LiveCell(scene, controller)
+        if live is not None:
+            await live.controller.close()
         report = await controller.report()
         if report.position is not None or await self._state_row(name) is None:
             await self.record(name, report, "")
 
     async def deactivate(self, name: str) -> None:
-        self.live.pop(name, None)
+        live = self.live.pop(name, None)
+        if live is not None:
+            await live.controller.close()
 
     async def ready(self, name: str) -> None:
         """A cell only stands still until it is told something, so it is made live when it is needed."""
@@ -63,7 +68,8 @@ class Cells:
         raise Fault(told.says, code="cell.inactive", untouched=True)
 
     async def close(self) -> None:
-        self.live.clear()
+        for name in list(self.live):
+            await self.deactivate(name)
         await self.graph.close()
 
     # -- the state -----------------------------------------------------------------------------------------------
@@ -89,6 +95,8 @@ class Cells:
         """The scene as the graph has it now, if one is kept there; else as it is live, else as it was saved."""
         kept, live = await self.graph.scene(name), self.live.get(name)
         if kept is not None:
+            if live is not None and kept.controller is None:  # a graph is a map: it need not say who moves the robot
+                kept = kept.model_copy(update={"controller": live.scene.controller})
             if live is not None and live.scene != kept:
                 await self.activate(name, kept.wire())
             return kept
@@ -187,7 +195,7 @@ class Cells:
                 code="cell.inactive",
                 hint=f"Make it live first: POST /scenes/{name}/activate.",
             )
-        if not isinstance(live.controller, SimCell):
+        if not isinstance(live.controller, SimulatedCell):
             raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
         live.controller.inject(fault)
         return {"scene": name, **fault.wire()}

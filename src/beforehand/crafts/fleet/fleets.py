@@ -8,7 +8,6 @@ from typing import Any
 import structlog
 
 from beforehand.adapters.sim.faults import read_faults
-from beforehand.adapters.sim.link import SimLink
 from beforehand.app.craft import Answering
 from beforehand.app.runs import refuse_by_reasons
 from beforehand.app.runtime import Runtime
@@ -27,10 +26,12 @@ from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
 from beforehand.crafts.fleet.driver import FleetDriver, Ready
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.history import rebuilt
-from beforehand.crafts.fleet.links import simulated
+from beforehand.crafts.fleet.links import open_links
+from beforehand.crafts.fleet.multi_link import MultiLink
+from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError
+from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
@@ -45,7 +46,7 @@ CHUNK = 5_000
 class LiveFleet:
     scene: FleetScene
     driver: FleetDriver
-    link: SimLink
+    link: MultiLink
     work: asyncio.Task[None]
 
 
@@ -75,7 +76,8 @@ class Fleets:
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
-        link = simulated(self.runtime, scene)
+        settings = self.runtime.settings
+        link = open_links(scene, clock=self.runtime.clock, speed=float(settings["speed"]), keep_in=settings.home)
         if not self.runtime.serves:  # a process that carries out one plan: only what it asks for is moved
             state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
         driver = FleetDriver(
@@ -86,7 +88,7 @@ class Fleets:
             self._frame_of(name),
             keeps_snapshots=self.runtime.serves,
         )
-        driven = Driven(state.owner, f"The fleet {name}", {"sceneId": name}, scene=name)
+        driven = Driven(state.owner, f"The fleet {name}", {}, scene=name)
         self.live[name] = LiveFleet(scene, driver, link, self.runtime.drivers.start(driven, driver.drive()))
 
     def _frame_of(self, name: str) -> Any:
@@ -148,7 +150,8 @@ class Fleets:
             )
         fleet = self.find("worksites", name, scene)
         await self.ask(fleet, PatchWorksite(name, occupancy))
-        fleet.link.set_occupancy(name, occupancy)
+        for part in fleet.link.simulated_parts():
+            part.set_occupancy(name, occupancy)
         return self.worksite(fleet, name)
 
     async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
@@ -161,8 +164,9 @@ class Fleets:
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)
         await self.ask(fleet, RobotVerb(name, verb, value))
-        if verb == "set-load":
-            fleet.link.set_load(name, value == "loaded")
+        part = fleet.link.simulated_part(name)
+        if verb == "set-load" and part is not None:
+            part.set_load(name, value == "loaded")
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
@@ -207,7 +211,10 @@ class Fleets:
         state = fleet.driver.state
         report = state.seen[name].report
         shown = robot_wire(state.robots[name], state.seen[name])
-        return {**shown, "scene": fleet.scene.name, "x": round(report.x, 3), "y": round(report.y, 3)}
+        task = state.tasks.get(str(state.robots[name].task_id))
+        says = robot_says(shown) if task is None else task_says(wire_of(task))
+        where = {"x": round(report.x, 3), "y": round(report.y, 3)}
+        return {**shown, "scene": fleet.scene.name, **where, "says": says}
 
     def worksite(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
         return {**wire_of(fleet.driver.state.worksites[name]), "scene": fleet.scene.name}
@@ -253,8 +260,11 @@ class Fleets:
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
         fleet = self.find("robots", name, scene)
+        part = fleet.link.simulated_part(name)
+        if part is None:
+            raise RefusedError(f"The robot {name} is not simulated, so it cannot be told to fail.", code="robot.real")
         fault = read_faults([{"atS": 0.0, **document, "robotId": name}], list(fleet.driver.state.robots))[0]
-        fleet.link.inject(fault)
+        part.inject(fault)
         return {**fault.wire(), "scene": fleet.scene.name}
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:

@@ -1,4 +1,7 @@
-"""The simulated robots of a live fleet: on a clock of their own pace, and where an earlier process left them."""
+"""The links of a live fleet: one for each kind its robots name, and a small file in the home for each to keep.
+
+What a link keeps is a convenience of its own, such as where simulated robots are; a fleet works on without it.
+"""
 
 import json
 from collections.abc import Mapping
@@ -7,31 +10,42 @@ from typing import Any
 
 import structlog
 
-from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.adapters.sim.link import SimLink
-from beforehand.adapters.sim.scaled_clock import ScaledClock
-from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import home_file
-from beforehand.model.errors import BadInputError
-from beforehand.model.fleet import FleetScene
+from beforehand.crafts.fleet.link_kinds import make_link
+from beforehand.crafts.fleet.multi_link import LinkPart, MultiLink
+from beforehand.model.fleet import FleetScene, RobotSpec
+from beforehand.model.machine import SIM, kind_of
+from beforehand.ports.clock import Clock
+from beforehand.ports.robot import LinkRequest
 
 log = structlog.get_logger("beforehand.fleet")
+FOLDER = "robots"
 
 
-def simulated(runtime: Runtime, scene: FleetScene) -> SimLink:
-    """The robots where they were when an earlier process ended; they have gone on since, as real ones would."""
-    file = home_file(runtime.settings.home, "robots", scene.name)
-    kept = _read(file)
-    clock = ScaledClock(runtime.clock, float(runtime.settings["speed"]), kept)
+def open_links(scene: FleetScene, *, clock: Clock, speed: float, keep_in: Path) -> MultiLink:
+    """The links to all robots of a checked scene; `keep_in` is the home. Nothing is connected before it is used."""
+    by_kind: dict[str, list[RobotSpec]] = {}
+    for robot in scene.robots:
+        by_kind.setdefault(kind_of(robot.link), []).append(robot)
+    parts = []
+    for kind, robots in by_kind.items():
+        request = _request(scene, robots, clock, speed, _file(keep_in, kind, scene.name))
+        parts.append(LinkPart(kind, make_link(kind, request), tuple(robot.robot_id for robot in robots)))
+    return MultiLink(parts)
 
-    def keep(fleet: Mapping[str, Any]) -> None:
-        _write(file, {**clock.kept(), "fleet": fleet})
 
-    try:
-        return SimLink(SimFleet(scene), clock, kept=kept.get("fleet") if kept else None, keep=keep)
-    except (BadInputError, KeyError, TypeError, ValueError):
-        log.warning("what was kept of the robots cannot be read; they stand where the scene puts them", file=str(file))
-        return SimLink(SimFleet(scene), clock, keep=keep)
+def _request(scene: FleetScene, robots: list[RobotSpec], clock: Clock, speed: float, file: Path) -> LinkRequest:
+    def keep(kept: Mapping[str, Any]) -> None:
+        try:
+            _write(file, kept)
+        except OSError as error:
+            log.warning("what a robot link keeps could not be written", file=str(file), error=str(error))
+
+    return LinkRequest(scene, tuple(robots), clock, speed, _read(file), keep)
+
+
+def _file(home: Path, kind: str, scene: str) -> Path:
+    return home_file(home, FOLDER if kind == SIM else f"{FOLDER}/{kind}", scene)
 
 
 def _read(file: Path) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ _PHASES = {
     "picking": "picks",
     "dropping": "drops",
 }
-_PHASES |= {"parking": "drives to park", "charging": "goes to charge", "error": "stands in an error", "held": "is held"}
+_PHASES |= {"held": "is held"}
 
 
 def _task(data: Data) -> str:
@@ -21,7 +21,7 @@ def _task_created(data: Data) -> str:
     return f"A transport was made {_task(data)}."
 
 
-def _task_updated(data: Data) -> str:
+def task_says(data: Data) -> str:
     who, status = data.get("robotId") or "A transport", data.get("status")
     if status == "completed":
         return f"{who} has brought the pallet {_task(data)}."
@@ -31,10 +31,32 @@ def _task_updated(data: Data) -> str:
     return f"{who} takes a pallet {_task(data)}: it {_PHASES.get(str(data.get('phase')), 'waits')}."
 
 
-def _robot_updated(data: Data) -> str:
+def robot_says(data: Data) -> str:
+    """What a robot does, from its record."""
+    return f"{data['robotId']} {_doing(data)}".rstrip(".") + "."
+
+
+def _doing(data: Data) -> str:
+    phase, errand = str(data.get("phase")), data.get("errand") or {}
+    place = errand.get("worksiteId") or errand.get("nodeId") or data.get("nodeId") or "an unknown place"
+    there = errand.get("state") == "there"
     if data.get("status") == "offline":
-        return f"{data['robotId']} is silent."
-    return f"{data['robotId']} {_PHASES.get(str(data.get('phase')), 'is idle')}."
+        return "is silent"
+    if data.get("status") == "blocked" and phase != "error":
+        return "is blocked by something in its way"
+    if phase == "error":
+        return f"stands in an error. {data.get('error') or ''}".strip()
+    if data.get("held") or data.get("paused"):
+        return "is held by a person" if data.get("held") else "waits: the fleet is held"
+    if phase == "charging":
+        return f"charges at {place}" if there or not errand else f"drives to charge at {place}"
+    if phase == "parking":
+        return f"drives to park at {place}"
+    if phase in _PHASES:
+        return _PHASES[phase]
+    if errand.get("kind") == "park" and there:
+        return f"is parked at {place}"
+    return "is out of service" if data.get("outOfService") else f"is idle at {place}"
 
 
 def _worksite_updated(data: Data) -> str:
@@ -44,8 +66,8 @@ def _worksite_updated(data: Data) -> str:
 
 SENTENCES: dict[str, Callable[[Data], str]] = {
     "taskCreated": _task_created,
-    "taskUpdated": _task_updated,
-    "robotUpdated": _robot_updated,
+    "taskUpdated": task_says,
+    "robotUpdated": robot_says,
     "worksiteUpdated": _worksite_updated,
     "palletPicked": lambda data: f"{data['robotId']} has picked a pallet at {data['worksiteId']}.",
     "palletDropped": lambda data: f"{data['robotId']} has dropped a pallet at {data['worksiteId']}.",

@@ -1,4 +1,4 @@
-"""A shift for tests: a scene, its robots (simulated or scripted) and a clock that only moves when told to.
+"""Fleets for tests: a shift on a clock that only moves when told to, and robots that do what the test says.
 
     shift = Shift(scene)
     shift.run(60)
@@ -7,7 +7,8 @@
 Everything goes through the same `decide` as live; every tick is also checked against the fleet's invariants.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from beforehand.adapters.sim.fleet import SimFleet
@@ -50,6 +51,49 @@ class ScriptedRobots:
     def targets(self, robot_id: str) -> list[Mapping[str, Any]]:
         """The payloads of the goTargets this robot was given."""
         return [cmd.payload for cmd in self.told if isinstance(cmd, GoTarget) and cmd.robot_id == robot_id]
+
+
+class ScriptedLink:
+    """A link whose robots report exactly what a test says; it can be told to hang, to break and to end."""
+
+    def __init__(self) -> None:
+        self.told: list[RobotCommand] = []
+        """The commands that arrived."""
+        self.takes_commands = asyncio.Event()
+        """Cleared, it makes every `send` wait."""
+        self.takes_commands.set()
+        self.state: dict[str, Telemetry] = {}
+        """What a robot answers when it is read."""
+        self.closed = 0
+        self._said: asyncio.Queue[Telemetry | Ack | Exception | None] = asyncio.Queue()
+
+    async def send(self, command: RobotCommand) -> None:
+        await self.takes_commands.wait()
+        self.told.append(command)
+
+    async def reports(self) -> AsyncIterator[Telemetry | Ack]:
+        while (said := await self._said.get()) is not None:
+            if isinstance(said, Exception):
+                raise said
+            yield said
+
+    async def read(self, robot_id: str) -> Telemetry | None:
+        return self.state.get(robot_id)
+
+    async def close(self) -> None:
+        self.closed += 1
+        self.end()
+
+    def say(self, report: Telemetry | Ack) -> None:
+        self._said.put_nowait(report)
+
+    def fail(self, error: Exception) -> None:
+        """Let the reports break off with this error."""
+        self._said.put_nowait(error)
+
+    def end(self) -> None:
+        """Let the reports end."""
+        self._said.put_nowait(None)
 
 
 class Shift:

@@ -8,9 +8,10 @@ import pytest
 
 from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.memory import MemoryGraph
+from beforehand.app.dry_run import scene_document
 from beforehand.app.settings import KNOWN, Settings, load_settings
 from beforehand.crafts.cell.core.scene import read_cell
-from beforehand.crafts.cell.graphs import GraphScenes, find_scene, open_graph, pull_scene, push_scene, read_whole
+from beforehand.crafts.cell.graphs import GraphScenes, open_graph, pull_scene, push_scene, read_whole
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, UnavailableError
 
@@ -119,8 +120,8 @@ async def test_only_cells_are_pushed(tmp_path: Path) -> None:
 
 
 async def test_a_scene_nobody_has_is_still_unknown_without_a_graph(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match="There is no scene 'nix'"):
-        await find_scene(settings(tmp_path), "nix")
+    with pytest.raises(NotFoundError, match="Unknown scene 'nix'"):
+        await scene_document(settings(tmp_path), "nix")
 
 
 async def test_without_the_driver_one_learns_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,6 +161,19 @@ def test_moves_that_repeat_or_contradict() -> None:
     assert warnings(read_cell(minimal(moves=there_and_back, state={"current_position": "A"}))) == []
 
 
+def test_a_controller_is_of_a_known_kind() -> None:
+    assert read_cell(minimal()).controller is None
+    assert read_cell(minimal(controller="sim")).controller == "sim"
+    assert "Known controller kinds: sim." in found(minimal(controller="opcua"))["controller"]
+    assert (
+        "Unknown controller kind 'opcua'" in found(minimal(controller={"kind": "opcua", "url": "u"}))["controller.kind"]
+    )
+    assert "takes no options" in found(minimal(controller={"kind": "sim", "url": "u"}))["controller.url"]
+    assert "kind is missing" in found(minimal(controller={"url": "u"}))["controller.kind"]
+    by_hand = CellScene(name="by_hand", controller="opcua")
+    assert [problem.code for problem in check_cell(by_hand)] == ["scene.unknown_controller"]
+
+
 def _deep(levels: int) -> Any:
     inner: Any = "x"
     for _ in range(levels):
@@ -193,6 +206,11 @@ def _deep(levels: int) -> Any:
         minimal(routines=[{"name": "r", "supported_at": {"A": 1}}]),
         minimal(state=["A"]),
         minimal(speed_mps=0),
+        minimal(controller=7),
+        minimal(controller={"kind": {}}),
+        minimal(controller={"kind": "sim", 1: 2}),
+        minimal(controller={"kind": "sim", "x": _deep(5_000)}),
+        minimal(controller="x" * 10_000),
         minimal(positions=_deep(5_000)),
         minimal(name=_deep(5_000)),
         minimal(positions=[f"p{n % 7}" for n in range(5_000)]),

@@ -94,11 +94,11 @@ async def test_a_bug_stops_one_fleet_and_a_person_takes_it_up(homestead: Any, mo
         monkeypatch.setattr(broken, "_frame", lambda: 1 / 0)
         await homestead.until(runtime, "decisionOpened", kind="bug")
         with pytest.raises(UnavailableError):
-            await fleets.say("north", PatchStream("stream_pick_drop", True))
+            await fleets.request("north", PatchStream("stream_pick_drop", True))
         assert (await fleets.patch_stream("stream_pick_drop", True, "south"))["enabled"] is True
         [decision] = await list_decisions(runtime)
         assert decision["about"] == {"scene": "north"}
-        await answer_decision(runtime, decision["id"], "take-up")
+        await answer_decision(runtime, decision["id"], "restart")
         await fleets.patch_stream("stream_pick_drop", True, "north")
         await homestead.until(runtime, "taskUpdated", status="completed", taskId="north-t1")
 
@@ -121,7 +121,7 @@ async def test_why_is_the_same_live_and_from_the_log(homestead: Any) -> None:
     async with homestead.open(idle()) as runtime:
         await homestead.until(runtime, "robotUpdated")
         await runtime.service(Fleets).fleet_verb("line", "hold")
-        states, now = await states_in_log(runtime)
+        states, now = await states_in_log(runtime.store)
         assert "fleet.held" in {reason.code for reason in why_all(states, None, now)}
         told = why_one(states, "stream_pick_drop", None, now)
         assert [reason.code for reason in told] == [

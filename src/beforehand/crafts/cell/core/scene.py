@@ -22,8 +22,11 @@ from beforehand.model.cell import (
 )
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem
+from beforehand.ports.machines import MachineKinds
 
-KEYS = ("kind", "name", "positions", "moves", "tools", "routines", "state", "speed_mps")
+KEYS = ("kind", "name", "positions", "moves", "tools", "routines", "state", "speed_mps", "controller")
+CONTROLLER_KINDS = MachineKinds("controller")
+"""What a scene's `controller` may name; `cell/controllers.py` adds to it."""
 
 
 def read_cell(document: Any) -> CellScene:
@@ -43,6 +46,8 @@ def read_cell(document: Any) -> CellScene:
     speed = paper.number(fields.get("speed_mps"), "speed_mps", "speed_mps", least=0)
     if speed == 0:
         paper.add("speed_mps", "speed_mps must be more than 0.")
+    controller = fields.get("controller")
+    paper.problems += _controller_problems(controller)
     _check_sense(paper, positions, moves, tools, routines, state)
     if paper.problems:
         raise _bad(paper)
@@ -54,6 +59,7 @@ def read_cell(document: Any) -> CellScene:
         routines=tuple(routine for _, routine in routines),
         state=state or _home([place for _, place in positions]),
         speed_mps=speed,
+        controller=controller,
     )
 
 
@@ -68,7 +74,7 @@ def check_cell(scene: CellScene) -> list[Problem]:
         [(f"routines[{at}]", routine) for at, routine in enumerate(scene.routines)],
         scene.state,
     )
-    return paper.problems
+    return [*paper.problems, *_controller_problems(scene.controller)]
 
 
 def warnings(scene: CellScene) -> list[Problem]:
@@ -91,6 +97,10 @@ def _bad(paper: Paper) -> BadInputError:
     problems = sorted(paper.problems, key=lambda problem: ".unknown_" not in problem.code)
     says = problems[0].says if len(problems) == 1 else f"The scene has {len(problems)} problems."
     return BadInputError(says, code="scene.invalid", problems=problems)
+
+
+def _controller_problems(controller: Any) -> list[Problem]:
+    return [] if controller is None else CONTROLLER_KINDS.problems(controller, "controller")
 
 
 def _home(positions: list[Position]) -> CellState | None:

@@ -1,6 +1,7 @@
 """The cells: each with its map, where the robot stands and what it holds, and the plan that runs there or waits."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from beforehand.app.plans import get_plan
@@ -126,4 +127,12 @@ def _legend(has_way: bool) -> Html:
     return el("ul", {"class": "cell-legend", "aria-label": "What the shapes mean"}, roles, ways if has_way else None)
 
 
-PANEL = Panel("cells", "Cells", KIND, live_card)
+PANEL = Panel(
+    "cells",
+    "Cells",
+    KIND,
+    live_card,
+    static=Path(__file__).parent / "static",
+    styles=("cells.css",),
+    scripts=("cells.js",),
+)

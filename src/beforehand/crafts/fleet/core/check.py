@@ -14,8 +14,10 @@ from beforehand.crafts.fleet.core.shape import Problems, check_plain, read_shape
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.fleet import RobotSpec, StreamSpec, WorksiteSpec
 from beforehand.model.reason import name_list, nearest_names
+from beforehand.ports.machines import MachineKinds
 
-LINKS = ("sim",)
+LINK_KINDS = MachineKinds("link")
+"""What a robot's `link` may name; `fleet/link_kinds.py` adds to it."""
 Parts = Mapping[str, Any]
 
 
@@ -191,9 +193,10 @@ def _known(name: str | None, names: Collection[str], path: str, what: str, probl
 def _robot(robot: RobotSpec, path: str, nodes: Collection[str], problems: Problems) -> None:
     _known(robot.node_id, nodes, f"{path}.nodeId", "node", problems)
     _known(robot.park_node_id, nodes, f"{path}.parkNodeId", "node", problems)
-    if robot.link not in LINKS:
-        says = f"a link of kind {robot.link} does not exist yet; robots are simulated with link: sim."
-        problems.add("scene.unknown_link", f"{path}.link", says, nearest=LINKS, try_next="Write link: sim.")
+    for wrong in LINK_KINDS.problems(robot.link, f"{path}.link"):
+        problems.add(
+            wrong.code, wrong.path, wrong.says, about=wrong.about, try_next=wrong.try_next, nearest=wrong.nearest
+        )
     odd = [status for status in robot.completion_statuses if status not in (4, 6)]
     if odd:
         says = f"{odd[0]} cannot mean completed; 4 and 6 are the statuses a robot ends a step with."

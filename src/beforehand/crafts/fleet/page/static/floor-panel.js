@@ -71,10 +71,9 @@ export class Panel {
   #updateRobot() {
     const robot = this.floor.robots.get(this.chosen.id);
     if (!robot) return;
-    const task = this.floor.tasks.get(robot.taskId);
     const now = this.floor.now();
     this.#mark(PHASES[shownPhase(robot)]);
-    this.#fact("Does", `It ${doing(robot, task, now)}.`);
+    this.#fact("Does", doing(robot, now));
     this.#fact("Battery", percent(robot.battery));
     this.#fact("Load", `${robot.loadState}, ${SOURCES[robot.loadStateSource] ?? "nobody said why"} (${robot.loadStateConfidence} confidence)`);
     this.#fact("Task", robot.taskId ?? "none");
@@ -113,13 +112,14 @@ export class Panel {
     const id = this.chosen.id;
     const robot = () => this.floor.robots.get(id) ?? {};
     const at = (kind) => robot().errand?.kind === kind && robot().errand.state === "there";
-    const verbs = {
+    const ends = {
       hold: [() => robot().held && robot().still >= 2, `${id} stands`],
       release: [() => !robot().held && !robot().paused, `${id} goes on`],
       park: [() => at("park"), `${id} is parked`],
       charge: [() => at("charge"), `${id} charges`],
     };
-    this.verbs = Object.entries(verbs).map(([verb, [isDone, whenDone]]) => {
+    this.verbs = this.floor.robotVerbs.map((verb) => {
+      const [isDone, whenDone] = ends[verb] ?? [() => true, "done"];
       const word = verb[0].toUpperCase() + verb.slice(1);
       const path = `/robots/${encodeURIComponent(id)}/${verb}?scene=${encodeURIComponent(this.floor.name)}`;
       return [verb, this.#button(word, () => this.asking.ask({ word, path, isDone, whenDone }))];

@@ -1,4 +1,4 @@
-// States of robots and worksites as people see them: each a tone, a shape and a word. Sentences about what goes on.
+// States of robots and worksites as people see them: each a tone, a shape and a word. Sentences come from the server.
 
 export const SHAPES = {
   ring: '<circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2"/>',
@@ -77,26 +77,10 @@ export function age(ms) {
 
 export const percent = (share) => (share === undefined || share === null ? "unknown" : `${Math.round(share * 100)} %`);
 
-// What a robot is doing, to follow its name.
-export function doing(robot, task, now) {
-  const phase = shownPhase(robot);
-  if (task && !["completed", "failed", "canceled"].includes(task.status)) {
-    const says = `takes a pallet from ${task.sourceId} to ${task.targetId}`;
-    if (phase === "silent") return `is silent, last seen ${age(now - robot.lastSeenTsMs)} (${task.sourceId} to ${task.targetId})`;
-    if (task.status === "held" || task.status === "stale") return `${says}: held. ${task.error ?? ""}`.trim();
-    return `${says}: ${PHASES[phase][2].toLowerCase()}`;
-  }
-  const place = robot.errand?.worksiteId ?? robot.errand?.nodeId;
-  switch (phase) {
-    case "silent": return `is silent, last seen ${age(now - robot.lastSeenTsMs)}`;
-    case "blocked": return "is blocked by something in its way";
-    case "error": return `stands in an error. ${robot.error ?? ""}`.trim();
-    case "held": return robot.held ? "is held by a person" : "waits: the fleet is held";
-    case "charging": return robot.errand && robot.errand.state !== "there" ? `drives to charge at ${place}` : `charges at ${place ?? robot.nodeId}`;
-    case "parking": return `drives to park at ${place ?? "its place"}`;
-    case "parked": return `is parked at ${place}`;
-    default: return robot.outOfService ? "is out of service" : `is idle at ${robot.nodeId ?? "an unknown place"}`;
-  }
+// What a robot does, in the words the server has for it; a silent one also with when it was last seen.
+export function doing(robot, now) {
+  const says = robot.says ?? "";
+  return shownPhase(robot) === "silent" ? `${says} Last seen ${age(now - robot.lastSeenTsMs)}.`.trim() : says;
 }
 
 export function shape(name) {

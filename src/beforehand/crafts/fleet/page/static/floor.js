@@ -17,6 +17,7 @@ class Floor {
     this.shell = shell;
     this.name = shell.dataset.floor;
     this.mayWrite = "mayWrite" in shell.dataset;
+    this.robotVerbs = JSON.parse(shell.dataset.robotVerbs);
     this.ways = new Ways(scene);
     this.robots = new Map();
     this.sites = new Map();
@@ -82,13 +83,17 @@ class Floor {
     this.seq = event.seq;
     const data = event.data;
     if (event.kind === "robotUpdated") {
-      this.robots.set(data.robotId, { ...this.robots.get(data.robotId), ...this.#whole(data) });
+      const before = this.robots.get(data.robotId);
+      const says = data.taskId && before?.taskId === data.taskId && data.status === before.status ? before.says : event.says;
+      this.robots.set(data.robotId, { ...before, ...this.#whole(data), says });
       if (this.selected?.id === data.robotId) this.panel.changed();
     } else if (event.kind === "worksiteUpdated") {
       this.sites.set(data.worksiteId, data);
       this.map.old();
     } else if (event.kind === "taskCreated" || event.kind === "taskUpdated") {
       this.#task(data);
+      const robot = this.robots.get(data.robotId);
+      if (robot?.taskId === data.taskId) this.robots.set(data.robotId, { ...robot, says: event.says });
     } else if (event.kind === "fleetHeld" || event.kind === "fleetCleared") {
       this.fleet = { ...this.fleet, held: event.kind === "fleetHeld", person: data.person, heldTasks: data.tasks };
       this.panel.changed();
@@ -230,7 +235,8 @@ class Floor {
         sign.title = word;
         sign.replaceChildren(shape(form));
       }
-      const text = `${robot.robotId} ${doing(robot, this.tasks.get(robot.taskId), now)}`;
+      const says = doing(robot, now);
+      const text = says.startsWith(robot.robotId) ? says : `${robot.robotId}: ${says}`;
       if (told.textContent !== text) {
         told.replaceChildren(el("b", {}, robot.robotId), text.slice(robot.robotId.length));
         told.title = text;
@@ -335,32 +341,11 @@ function loadAll() {
 
 document.addEventListener("beforehand:event", ({ detail }) => alive().forEach((floor) => floor.event(detail)));
 document.addEventListener("beforehand:open", loadAll);
-document.addEventListener("beforehand:page", () => {
-  find();
-  glide();
-});
+document.addEventListener("beforehand:page", find);
 document.addEventListener("visibilitychange", () => {
   listen();
   if (!document.hidden) loadAll();
 });
 setInterval(() => alive().forEach((floor) => floor.showFreshness(stream?.readyState === EventSource.OPEN)), 1000);
 
-// -- cells: the robot glides from where it stood to where it stands ---------------------------------------------------
-
-const stood = new Map();
-
-function glide() {
-  for (const cell of document.querySelectorAll("[data-cell]")) {
-    const marker = cell.querySelector(".robot-here");
-    if (!marker) continue;
-    const here = { x: Number(marker.dataset.x), y: Number(marker.dataset.y), marker };
-    const before = stood.get(cell.dataset.cell);
-    stood.set(cell.dataset.cell, here);
-    if (!before || before.marker === marker || matchMedia("(prefers-reduced-motion: reduce)").matches) continue;
-    const [dx, dy] = [before.x - here.x, before.y - here.y];
-    if (dx || dy) marker.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: "none" }], { duration: 450, easing: "ease-in-out" });
-  }
-}
-
-glide();
 find();

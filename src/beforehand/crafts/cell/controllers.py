@@ -1,0 +1,43 @@
+"""The kinds of cell controllers and the factories that make them: `sim` comes along, and a plug-in adds its own alike.
+
+def register(plugins: PluginRegistry) -> None:
+    register_controller("rapid", open_rapid, check=check_rapid)
+"""
+
+from pathlib import Path
+
+from beforehand.adapters.sim.cell import open_sim_cell
+from beforehand.app.scenes import home_file
+from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS
+from beforehand.model.cell import CellScene
+from beforehand.model.machine import SIM, kind_of
+from beforehand.ports.cell import CellController, ControllerFactory, ControllerRequest
+from beforehand.ports.clock import Clock
+from beforehand.ports.machines import MachineCheck, no_options
+
+FOLDER = "cells"
+_FACTORIES: dict[str, ControllerFactory] = {}
+
+
+def register_controller(kind: str, factory: ControllerFactory, *, check: MachineCheck = no_options) -> None:
+    """Let scenes name this kind as `controller`: `factory` makes it, `check` judges what stands beside the kind.
+
+    Raises BadInputError where the kind's name cannot be used.
+    """
+    CONTROLLER_KINDS.add(kind, check)
+    _FACTORIES[kind] = factory
+
+
+def known_controllers() -> tuple[str, ...]:
+    """The kinds that a scene's `controller` may name."""
+    return CONTROLLER_KINDS.known()
+
+
+def open_controller(scene: CellScene, *, clock: Clock, speed: float, keep_in: Path) -> CellController:
+    """The controller of a checked scene; `keep_in` is the home. Nothing is connected before it is used."""
+    kind = kind_of(scene.controller or SIM)
+    file = home_file(keep_in, FOLDER if kind == SIM else f"{FOLDER}/{kind}", scene.name)
+    return _FACTORIES[kind](ControllerRequest(scene, clock, speed, file))
+
+
+register_controller(SIM, open_sim_cell)

@@ -1,0 +1,35 @@
+"""The kinds of robot links and the factories that make them: `sim` comes along, and a plug-in adds its own alike.
+
+def register(plugins: PluginRegistry) -> None:
+    register_link("rosbridge", open_rosbridge, check=check_rosbridge)
+"""
+
+from beforehand.adapters.sim.link import open_sim_link
+from beforehand.crafts.fleet.core.check import LINK_KINDS
+from beforehand.model.machine import SIM
+from beforehand.ports.machines import MachineCheck, no_options
+from beforehand.ports.robot import LinkFactory, LinkRequest, RobotLink
+
+_FACTORIES: dict[str, LinkFactory] = {}
+
+
+def register_link(kind: str, factory: LinkFactory, *, check: MachineCheck = no_options) -> None:
+    """Let robots name this kind in `link`: `factory` makes the link, `check` judges what stands beside the kind.
+
+    Raises BadInputError where the kind's name cannot be used.
+    """
+    LINK_KINDS.add(kind, check)
+    _FACTORIES[kind] = factory
+
+
+def known_links() -> tuple[str, ...]:
+    """The kinds that a robot's `link` may name."""
+    return LINK_KINDS.known()
+
+
+def make_link(kind: str, request: LinkRequest) -> RobotLink:
+    """One link of a known kind, for the robots of the request."""
+    return _FACTORIES[kind](request)
+
+
+register_link(SIM, open_sim_link)

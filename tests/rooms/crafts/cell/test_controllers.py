@@ -1,0 +1,136 @@
+"""Controllers by the kind a scene names: the simulator, and a kind that a plug-in brings, live in a house."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from beforehand.adapters.graph.memory import MemoryGraph
+from beforehand.adapters.sim.cell import SimCell
+from beforehand.adapters.sim.cell_faults import CellFault
+from beforehand.app.intake import PlanInput
+from beforehand.app.plans import create_plan
+from beforehand.app.scenes import save_scene
+from beforehand.crafts.cell import controllers
+from beforehand.crafts.cell.cells import Cells
+from beforehand.crafts.cell.controllers import known_controllers, open_controller, register_controller
+from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
+from beforehand.crafts.cell.graphs import GraphScenes
+from beforehand.model.errors import BadInputError, RefusedError
+from beforehand.model.machine import options_of
+from beforehand.model.reason import Problem
+from beforehand.ports.cell import CellReport, ControllerRequest
+from beforehand.ports.plugin import PluginRegistry
+from beforehand.testing import VirtualClock
+
+WIRE = {"kind": "wire", "url": "wire://cell-1"}
+
+
+def line(**changes: Any) -> dict[str, Any]:
+    return {"kind": "cell", "name": "line", "positions": ["Home", "A"], "moves": [["Home", "A"]], **changes}
+
+
+class WiredCell:
+    """A controller that is not simulated, as far as anybody can tell."""
+
+    def __init__(self, request: ControllerRequest) -> None:
+        self.request = request
+        self.closed = 0
+        self._inner = SimCell(request.scene, request.clock)
+        self.do, self.report, self.did, self.place = (
+            self._inner.do,
+            self._inner.report,
+            self._inner.did,
+            self._inner.place,
+        )
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class Plugin:
+    """A plug-in that brings one kind of controller, `wire`, and remembers those it made."""
+
+    def __init__(self) -> None:
+        self.made: list[WiredCell] = []
+
+    def register(self, plugins: PluginRegistry) -> None:
+        register_controller("wire", self.open, check=self.check)
+
+    def open(self, request: ControllerRequest) -> WiredCell:
+        self.made.append(WiredCell(request))
+        return self.made[-1]
+
+    def check(self, options: Mapping[str, Any]) -> Iterator[Problem]:
+        if not isinstance(options.get("url"), str):
+            yield Problem(code="wire.url", about="", says="url is missing.", path="url")
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> Plugin:
+    monkeypatch.setattr(CONTROLLER_KINDS, "_checks", dict(CONTROLLER_KINDS._checks))
+    monkeypatch.setattr(controllers, "_FACTORIES", dict(controllers._FACTORIES))
+    plugin = Plugin()
+    plugin.register(PluginRegistry("wire"))
+    return plugin
+
+
+@pytest.mark.parametrize("said", [{}, {"controller": "sim"}, {"controller": {"kind": "sim"}}])
+async def test_a_cell_is_simulated_unless_it_says_otherwise(tmp_path: Path, said: dict[str, Any]) -> None:
+    scene = read_cell(line(**said))
+    controller = open_controller(scene, clock=VirtualClock(), speed=1, keep_in=tmp_path)
+    await controller.place("A", "none")
+    assert (tmp_path / "cells" / "line.json").exists()
+    again = open_controller(scene, clock=VirtualClock(), speed=1, keep_in=tmp_path)
+    assert await again.report() == CellReport("A", "none")
+
+
+def test_a_plug_ins_kind_is_known_and_its_check_judges_the_scene(plugin: Plugin, tmp_path: Path) -> None:
+    assert known_controllers() == ("sim", "wire")
+    scene = read_cell(line(controller=WIRE))
+    assert read_cell(scene.wire()) == scene
+    open_controller(scene, clock=VirtualClock(), speed=3, keep_in=tmp_path)
+    request = plugin.made[0].request
+    assert (options_of(request.scene.controller), request.speed) == ({"url": "wire://cell-1"}, 3)
+    assert request.file == tmp_path / "cells" / "wire" / "line.json"
+    with pytest.raises(BadInputError) as refused:
+        read_cell(line(controller="wire"))
+    assert [(problem.code, problem.path) for problem in refused.value.problems] == [("wire.url", "controller.url")]
+
+
+def test_without_the_plug_in_its_kind_is_unknown() -> None:
+    assert known_controllers() == ("sim",)
+    with pytest.raises(BadInputError, match=r"Unknown controller kind 'wire'\. Known controller kinds: sim\."):
+        read_cell(line(controller=WIRE))
+
+
+async def test_a_cell_on_a_plug_ins_controller_runs_and_cannot_be_told_to_fail(homestead: Any, plugin: Plugin) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        assert (await homestead.carried_out(runtime, plan))["status"] == "completed"
+        [cell] = plugin.made
+        assert (await cell.report()).position == "A"
+        with pytest.raises(RefusedError, match="not simulated"):
+            await runtime.service(Cells).inject("line", CellFault(fault="fail"))
+        assert cell.closed == 0
+    assert cell.closed == 1
+
+
+async def test_a_controller_is_let_go_when_another_takes_its_place(homestead: Any, plugin: Plugin) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        await save_scene(runtime, None, line(controller={**WIRE, "url": "wire://cell-2"}), activate=True)
+        await save_scene(runtime, None, line(), activate=True)
+        assert [cell.closed for cell in plugin.made] == [1, 1]
+        assert isinstance(runtime.service(Cells).live["line"].controller, SimCell)
+
+
+async def test_a_map_in_a_graph_that_names_no_controller_leaves_the_cell_its_own(
+    homestead: Any, plugin: Plugin
+) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        cells.graph = GraphScenes(MemoryGraph([read_cell(line(positions=["Home", "A", "B"]))]))
+        scene = await cells.scene("line")
+        assert (len(scene.positions), scene.controller) == (3, WIRE)
+        assert runtime.service(Cells).live["line"].controller is plugin.made[-1]
