@@ -26,6 +26,8 @@ class Answer(WireModel):
 class Decision(WireModel):
     id: str
     kind: DecisionKind
+    owner: str = ""
+    """The driver that takes the answer, such as `run:r1` or `fleet:dock`."""
     title: str
     about: dict[str, Any]
     evidence: dict[str, Any] = Field(default_factory=dict)

@@ -2,7 +2,8 @@
 
 `append` returns when the events are on disk, together with the rows that were read out of them. Rows are a cache: the
 projection is a pure function of the events, and rebuilding the rows from the log gives the same bytes.
-Exactly one process leads a store and may append; everybody may read.
+Exactly one process leads a store and may append; everybody may read. Whatever older code wrote comes out in its present
+form, on every way out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -85,6 +86,11 @@ class Store(Protocol):
     async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
         """Records with a number above `after`, in order."""
 
+    async def last_records(
+        self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING
+    ) -> list[Record]:
+        """The last `limit` records with a number below `before`, or of all; in order, the newest last."""
+
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]: ...
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None: ...
@@ -102,7 +108,8 @@ class Store(Protocol):
 
     async def count(self, kind: str, *, open: bool | None = None) -> int: ...
 
-    async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None: ...
+    async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None:
+        """Keep a driver's state at a number; a cache like the rows, and dropped when the data's version changes."""
 
     async def snapshot(self, owner: str) -> tuple[int, dict[str, Any]] | None: ...
 
