@@ -1,4 +1,4 @@
-"""A house for looking only: the same tools and crafts, with a log in a temporary folder.
+"""A house for looking only: the same tools and crafts, with a log in memory.
 
 Checks and previews work in it, so that they never write to the home and do not even create it. What the home knows of
 a scene (its document, where its robot stands) is copied in; nothing is made live.
@@ -7,8 +7,6 @@ a scene (its document, where its robot stands) is copied in; nothing is made liv
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from beforehand.app.craft import PlanRequest
@@ -17,6 +15,7 @@ from beforehand.app.plans import craft_of, preview, problems_of
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import check_scene, get_scene, save_scene
 from beforehand.app.settings import Settings
+from beforehand.app.stores import store_exists
 from beforehand.crafts.cell.cells import cells_of
 from beforehand.crafts.cell.graphs import find_scene
 from beforehand.crafts.cell.plans import atomic_steps, claims, scene_in
@@ -29,11 +28,10 @@ from beforehand.model.reason import Problem
 @asynccontextmanager
 async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> AsyncIterator[Runtime]:
     """A house whose log is thrown away; the home's own files stay closed to file tools as ever."""
-    with TemporaryDirectory(prefix="beforehand-") as folder:
-        values = {**settings.values, "db": str(Path(folder) / "scratch.db")}
-        async with open_runtime(replace(settings, values=values), with_servers=with_servers) as runtime:
-            register_crafts(runtime)
-            yield runtime
+    values = {**settings.values, "db": "memory:"}
+    async with open_runtime(replace(settings, values=values), with_servers=with_servers) as runtime:
+        register_crafts(runtime)
+        yield runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +158,7 @@ async def know_scene(runtime: Runtime, settings: Settings, scene: str) -> str:
 
 async def _from_home(settings: Settings, scene: str) -> tuple[Any, dict[str, Any] | None]:
     """What the home knows of a scene: its document and its robot's state; nothing where there is no home."""
-    if not settings.database.exists():
+    if not store_exists(settings.database):
         return None, None
     try:
         async with open_runtime(settings, lead=False, with_servers=False) as home:

@@ -14,11 +14,11 @@ from typing import Any
 import structlog
 
 from beforehand.adapters.files.workspace import DiskWorkspace
-from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.app.clock import WallClock
 from beforehand.app.craft import Craft
 from beforehand.app.extensions import Extensions, open_extensions
 from beforehand.app.settings import Settings
+from beforehand.app.stores import open_store
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.feed import Feed
 from beforehand.loop.rows import project
@@ -106,8 +106,8 @@ async def open_runtime(
     """Open a home, or a `store` in place of its log; NotLeadingError when another process leads it already."""
     clock = clock or WallClock()
     if store is None:
-        store = await SqliteStore.open(
-            settings.database, project=project, lead=lead, now_ms=clock.now_ms, url=url, note=note
+        store = await open_store(
+            settings.database, project=project, lead=lead, now_ms=clock.now_ms, url_of_server=url, note=note
         )
     try:
         extensions = await open_extensions(settings, with_servers=with_servers)

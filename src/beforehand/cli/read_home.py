@@ -15,7 +15,9 @@ T = TypeVar("T")
 
 def read_home(settings: "Settings", question: Callable[["Runtime"], Awaitable[T]], nothing: Any) -> T:
     """What the log says; `nothing` where there is no log yet."""
-    if not settings.database.exists():
+    from beforehand.app.stores import store_exists
+
+    if not store_exists(settings.database):
         return cast(T, nothing)
 
     async def ask() -> T:

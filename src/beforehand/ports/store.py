@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from beforehand.model.event import Event
+from beforehand.model.finding import Finding
+from beforehand.model.versions import Upcasters
 
 
 class Row(NamedTuple):
@@ -126,3 +128,27 @@ class Store(Protocol):
         """Who leads now, `alive` false when that process is gone."""
 
     async def close(self) -> None: ...
+
+
+class StoreScheme(Protocol):
+    """What knows the stores of one kind of URL. A module with these functions is one."""
+
+    async def open_store(
+        self,
+        url: str,
+        *,
+        project: Projection,
+        lead: bool,
+        now_ms: Callable[[], int],
+        url_of_server: str | None,
+        note: str,
+        upcasters: Upcasters,
+    ) -> Store: ...
+
+    def store_exists(self, url: str) -> bool: ...
+
+    def read_leader(self, url: str) -> Leader | None: ...
+
+    def store_location(self, url: str) -> str: ...
+
+    def check_store(self, url: str) -> list[Finding]: ...

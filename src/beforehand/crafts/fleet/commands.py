@@ -116,7 +116,7 @@ def why(
 
 
 def _asked(settings: "Settings", name: str | None, scene: str | None) -> "list[Document]":
-    from beforehand.adapters.sqlite.lead import read_leader
+    from beforehand.app.stores import read_leader
     from beforehand.cli.read_home import read_home
     from beforehand.cli.run_async import run_async
 

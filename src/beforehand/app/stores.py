@@ -1,0 +1,86 @@
+"""Stores by URL: the one place that knows which kinds of stores there are.
+
+`sqlite:///path`, or just a path, is a log in a file; `memory:` is one that is gone with the process. What a kind can do
+is a module of its adapter's folder, imported when one of its URLs is used.
+"""
+
+from collections.abc import Callable, Mapping
+
+from beforehand.model.errors import BadInputError
+from beforehand.model.finding import Finding
+from beforehand.model.versions import UPCASTERS, Upcasters
+from beforehand.ports.store import Leader, Projection, Store, StoreScheme
+
+
+def _memory() -> StoreScheme:
+    from beforehand.adapters.memory import url
+
+    return url
+
+
+def _sqlite() -> StoreScheme:
+    from beforehand.adapters.sqlite import url
+
+    return url
+
+
+SCHEMES: Mapping[str, Callable[[], StoreScheme]] = {"memory": _memory, "sqlite": _sqlite}
+
+
+def scheme_of(url: str) -> StoreScheme:
+    """What knows the store a URL names; BadInputError when nobody does."""
+    scheme, colon, rest = url.partition(":")
+    if colon and scheme in SCHEMES:
+        return SCHEMES[scheme]()
+    if colon and rest.startswith("//"):
+        raise BadInputError(
+            f"Unknown kind of store {scheme!r}. Known kinds: {', '.join(SCHEMES)}, or the path of a file.",
+            code="settings.db",
+            nearest=tuple(SCHEMES),
+        )
+    return _sqlite()
+
+
+async def open_store(
+    url: str,
+    *,
+    project: Projection,
+    lead: bool = True,
+    now_ms: Callable[[], int],
+    url_of_server: str | None = None,
+    note: str = "",
+    upcasters: Upcasters | None = None,
+) -> Store:
+    """Open a store for leading or for reading; NotLeadingError when another process leads it already.
+
+    `upcasters` are those that crafts bring for their own kinds of events; Beforehand's own are always there.
+    """
+    return await scheme_of(url).open_store(
+        url,
+        project=project,
+        lead=lead,
+        now_ms=now_ms,
+        url_of_server=url_of_server,
+        note=note,
+        upcasters={**(upcasters or {}), **UPCASTERS},
+    )
+
+
+def store_exists(url: str) -> bool:
+    """Whether there is a store to read, without opening it."""
+    return scheme_of(url).store_exists(url)
+
+
+def read_leader(url: str) -> Leader | None:
+    """Who leads a store, without opening it; None when nobody ever did or it cannot be read."""
+    return scheme_of(url).read_leader(url)
+
+
+def store_location(url: str) -> str:
+    """Where a store is, as it may stand in a sentence: no password is in it."""
+    return scheme_of(url).store_location(url)
+
+
+def check_store(url: str) -> list[Finding]:
+    """How the things stand that this kind of store needs."""
+    return scheme_of(url).check_store(url)
