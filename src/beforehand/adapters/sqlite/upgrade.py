@@ -37,7 +37,8 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path, project: Projec
             _note(connection, present)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk ends it by itself
+                connection.execute("ROLLBACK")
             raise
     return upgraded_at(connection)
 
