@@ -1,54 +1,32 @@
 """What every store promises, whatever it is made of.
 
 A new adapter joins by adding its harness to `HARNESSES`: how to open it, how another process would take the lead away,
-how its disk fills up, and how a process that appends until it is killed is started.
+and how its disk fills up.
 """
 
 import asyncio
 import json
 import math
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from pydantic_core import to_json
 
+from beforehand.adapters.memory.log import MemoryLog
+from beforehand.adapters.memory.store import MemoryStore
 from beforehand.adapters.sqlite.schema import connect_writing
 from beforehand.adapters.sqlite.store import SqliteStore
+from beforehand.model import versions
 from beforehand.model.errors import BadInputError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter, Record, Row, Store
 
 NOON = 1_700_000_000_000
-
-APPENDER = """
-import asyncio, sys
-from pathlib import Path
-from beforehand.adapters.sqlite.store import SqliteStore
-from beforehand.model.event import Event
-from beforehand.ports.store import Row
-
-def project(event):
-    yield Row("count", event.about["runId"], {"n": event.data["n"]})
-
-async def chain(store, name):
-    n = 0
-    while True:
-        n += 2
-        done = await store.append([Event("counted", {"runId": name}, {"n": n + i}, 0, owner=name) for i in (-1, 0)])
-        sys.stdout.write(f"{name} {n} {done[-1].seq}\\n")
-        sys.stdout.flush()
-
-async def main():
-    store = await SqliteStore.open(Path(sys.argv[1]), project=project, now_ms=lambda: 1700000000000, url="http://there")
-    await asyncio.gather(*(chain(store, name) for name in "abcd"))
-
-asyncio.run(main())
-"""
 
 
 def project(event: Event) -> Iterable[Row]:
@@ -59,36 +37,63 @@ def project(event: Event) -> Iterable[Row]:
         yield Row("run", event.about["runId"], event.data, open=True)
 
 
+class Harness(Protocol):
+    opened: list[Store]
+
+    async def open(self, **how: Any) -> Store: ...
+
+    def take_lead_away(self) -> None:
+        """What a process does that does not respect the lock."""
+
+    async def limit_disk(self, store: Store, full: bool) -> None: ...
+
+
 class SqliteHarness:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "home" / "log.db"
-        self.opened: list[SqliteStore] = []
+        self.opened: list[Store] = []
 
-    async def open(self, **how: Any) -> SqliteStore:
+    async def open(self, **how: Any) -> Store:
         store = await SqliteStore.open(self.path, **{"project": project, "now_ms": lambda: NOON, **how})
         self.opened.append(store)
         return store
 
     def take_lead_away(self) -> None:
-        """What a process does that does not respect the lock."""
         connection = connect_writing(self.path)
         connection.execute("UPDATE lead SET epoch = epoch + 1, pid = 4711, url = 'http://usurper'")
         connection.close()
 
-    async def limit_disk(self, store: SqliteStore, full: bool) -> None:
+    async def limit_disk(self, store: Store, full: bool) -> None:
+        assert isinstance(store, SqliteStore)
         assert store._writer is not None
         pages = 1 if full else 1_000_000_000
         await store._writer.do(lambda file: file.execute(f"PRAGMA max_page_count = {pages}") and None)
 
-    def appender(self) -> list[str]:
-        return [sys.executable, "-c", APPENDER, str(self.path)]
+
+class MemoryHarness:
+    def __init__(self, folder: Path) -> None:
+        self.log = MemoryLog()
+        self.opened: list[Store] = []
+
+    async def open(self, **how: Any) -> Store:
+        store = MemoryStore(**{"project": project, "shared": self.log, "now_ms": lambda: NOON, **how})
+        self.opened.append(store)
+        return store
+
+    def take_lead_away(self) -> None:
+        leader = self.log.leader
+        assert leader is not None
+        self.log.leader = replace(leader, epoch=leader.epoch + 1, pid=4711, url="http://usurper")
+
+    async def limit_disk(self, store: Store, full: bool) -> None:
+        self.log.full = full
 
 
-HARNESSES = {"sqlite": SqliteHarness}
+HARNESSES: dict[str, Callable[[Path], Harness]] = {"sqlite": SqliteHarness, "memory": MemoryHarness}
 
 
 @pytest.fixture(params=HARNESSES)
-async def home(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteHarness]:
+async def home(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Harness]:
     harness = HARNESSES[request.param](tmp_path)
     yield harness
     for store in harness.opened:
@@ -96,7 +101,7 @@ async def home(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 
 
 @pytest.fixture
-async def store(home: SqliteHarness) -> Store:
+async def store(home: Harness) -> Store:
     return await home.open()
 
 
@@ -129,6 +134,17 @@ async def test_a_record_is_the_wire_form_of_its_event_and_what_filters_look_at(s
     (record,) = await store.records()
     assert record.line == to_json(event.wire())
     assert record == Record(1, "a", "dock", "run:r", "r", "7", record.line)
+
+
+async def test_what_is_read_belongs_to_the_reader(store: Store) -> None:
+    given = {"list": [1]}
+    await store.append([Event("runStarted", {"runId": "r"}, given, NOON)])
+    given["list"].append(2)
+    for _ in range(2):
+        (event,), row = await store.events(), await store.row("run", "r")
+        assert event.data == row == {"list": [1]}
+        for found in (event.data, row):
+            found["list"].append(3)
 
 
 async def test_nothing_appended_is_nothing_written(store: Store) -> None:
@@ -167,6 +183,28 @@ async def test_filters_and_numbers_choose_the_same_as_admits(store: Store) -> No
     assert [event.seq for event in await store.events(3, 4, EventFilter(frozenset({"a"})))] == [4, 5, 6, 7]
 
 
+async def test_the_last_records_are_found_backwards_and_come_in_order(store: Store) -> None:
+    choices = product(["a", "b"], ["r1", None], ["dock", "hall", None], ["", "run:r1", "fleet:dock"])
+    await store.append(
+        [
+            Event(kind, {"runId": run} if run else {}, {}, NOON, scene, "", owner)
+            for kind, run, scene, owner in [*choices] * 10
+        ]
+    )
+    everything = await store.records()
+    kinds = [frozenset[str](), frozenset({"a"}), frozenset({"nix"})]
+    asked = product(
+        kinds, ["r1", None], ["hall", None], ["run:r1", "fleet:dock", None], [None, 300, 150, 1, -3], [1, 7]
+    )
+    for kind, run, scene, owner, before, limit in asked:
+        only = EventFilter(kind, run, None, scene, owner)
+        end = len(everything) + 1 if before is None else before
+        wanted = [record for record in everything if record.seq < end and only.admits(record)]
+        assert await store.last_records(before, limit, only) == wanted[-limit:], (before, limit, only)
+    assert await store.last_records(limit=10_000) == await store.last_records(10**30, 10**30) == everything
+    assert await store.last_records(limit=0) == await store.last_records(limit=-1) == []
+
+
 async def test_absurd_questions_are_answered(store: Store) -> None:
     await store.append([happened()])
     assert await store.records(after=10**30) == []
@@ -177,9 +215,11 @@ async def test_absurd_questions_are_answered(store: Store) -> None:
         await store.row("thing", "\udcff")
     with pytest.raises(BadInputError, match="5000 kinds of events are too many"):
         await store.records(only=EventFilter(frozenset(f"k{n}" for n in range(5000))))
+    with pytest.raises(BadInputError, match="half a character"):
+        await store.rows("thing", parent="\udcff")
 
 
-async def test_numbers_go_on_after_opening_again(home: SqliteHarness) -> None:
+async def test_numbers_go_on_after_opening_again(home: Harness) -> None:
     first = await home.open()
     await first.append([happened(), happened()])
     await first.close()
@@ -187,22 +227,6 @@ async def test_numbers_go_on_after_opening_again(home: SqliteHarness) -> None:
     (third,) = await again.append([happened()])
     assert third.seq == 3
     assert [event.seq for event in await again.events()] == [1, 2, 3]
-
-
-async def test_old_events_are_brought_up_to_date_when_read(home: SqliteHarness) -> None:
-    before = await home.open()
-    await before.append([happened("oldName", old=1)])
-    await before.close()
-
-    def upcast(wire: dict[str, Any]) -> dict[str, Any]:
-        return {**wire, "kind": "runStarted", "about": {"runId": "r"}, "data": {"new": wire["data"]["old"]}}
-
-    store = await home.open(upcast=upcast)
-    (event,) = await store.events()
-    assert (event.kind, event.data) == ("runStarted", {"new": 1})
-    assert await store.rows("run") == []
-    await store.rebuild_rows()
-    assert await store.rows("run") == [{"new": 1}]
 
 
 # --- commits
@@ -226,7 +250,7 @@ async def test_many_at_once_share_commits_and_keep_their_own_order(store: Store)
     assert [event.data["n"] for event in mine] == list(range(10))
 
 
-async def test_what_was_appended_is_read_at_once(home: SqliteHarness, store: Store) -> None:
+async def test_what_was_appended_is_read_at_once(home: Harness, store: Store) -> None:
     onlooker = await home.open(lead=False)
     for n in range(50):
         await store.append([making(("x", {"n": n}, "", True))])
@@ -266,7 +290,7 @@ async def test_a_cancelled_append_is_written_once_and_wakes_nobody(store: Store)
     assert last.seq == 21
 
 
-async def test_closing_writes_what_is_queued(home: SqliteHarness, store: Store) -> None:
+async def test_closing_writes_what_is_queued(home: Harness, store: Store) -> None:
     waiting = [asyncio.ensure_future(store.append([happened(n=n)])) for n in range(30)]
     await asyncio.sleep(0)
     await asyncio.gather(store.close(), store.close())
@@ -279,7 +303,7 @@ async def test_closing_writes_what_is_queued(home: SqliteHarness, store: Store) 
     assert await again.last_seq() == 30
 
 
-async def test_a_full_disk_fails_those_who_wait_and_leaves_no_gap(home: SqliteHarness, store: SqliteStore) -> None:
+async def test_a_full_disk_fails_those_who_wait_and_leaves_no_gap(home: Harness, store: Store) -> None:
     told: list[int] = []
     store.on_commit(lambda records: told.extend(record.seq for record in records))
     await store.append([happened(), making(("x", {"n": 1}, "", False))])
@@ -422,7 +446,7 @@ async def test_rebuilding_waits_its_turn_and_changes_nothing(store: Store) -> No
     assert await store.rows("thing") == [*before, {"n": 99}]
 
 
-async def test_a_rebuild_that_fails_leaves_the_rows_alone(home: SqliteHarness) -> None:
+async def test_a_rebuild_that_fails_leaves_the_rows_alone(home: Harness) -> None:
     before = await home.open()
     await before.append([making(("a", {"n": 1}, "", True))])
     await before.close()
@@ -451,10 +475,140 @@ async def test_only_the_newest_snapshot_of_an_owner_is_kept(store: Store) -> Non
         await store.save_snapshot("run:r1", 10, {"at": math.nan})
 
 
+# --- what older code wrote
+
+
+def renamed(event: Event) -> Event:
+    """The first change of `oldName`: another kind, about a run, in a scene."""
+    about = {"runId": event.data["old"], "taskId": "t"}
+    return replace(event, kind="runStarted", about=about, data={"new": event.data["old"]}, scene="dock")
+
+
+def told(event: Event) -> Event:
+    """The second: a number is a list."""
+    return replace(event, data={"new": [event.data["new"]]})
+
+
+async def written(home: Harness, *events: Event, **how: Any) -> None:
+    store = await home.open(**how)
+    await store.append(events)
+    await store.save_snapshot("run:r1", 1, {"at": 1})
+    await store.close()
+
+
+async def check_present(store: Store, value: Any) -> None:
+    """Every way out of a store in which `oldName` stands between two others."""
+    (event,) = await store.events(1, 1)
+    assert event == Event(
+        "runStarted", {"runId": "r1", "taskId": "t"}, {"new": value}, NOON, "dock", "c-1", "run:r1", seq=2
+    )
+    record = Record(2, "runStarted", "dock", "run:r1", "r1", "t", to_json(event.wire()))
+    assert (await store.records(1, 1), await store.last_records(3, 1)) == ([record], [record])
+    for only in (
+        EventFilter(frozenset({"runStarted"})),
+        EventFilter(run="r1"),
+        EventFilter(task="t"),
+        EventFilter(scene="dock"),
+        EventFilter(owner="run:r1"),
+    ):
+        assert await store.records(only=only) == await store.last_records(only=only) == [record]
+        assert await store.events(only=only) == [event]
+    assert await store.records(only=EventFilter(frozenset({"oldName"}))) == []
+    assert await store.rows("run", open=True) == [await store.row("run", "r1")] == [{"new": value}]
+    assert (await store.snapshot("run:r1"), await store.last_seq()) == (None, 3)
+
+
+async def test_what_older_code_wrote_is_brought_up_to_date_on_every_way_out(home: Harness) -> None:
+    await written(home, happened(), happened("oldName", owner="run:r1", old="r1"), happened(new="as it is"))
+    for upcasters, value in (((renamed,), "r1"), ((renamed, told), ["r1"])):
+        onlooker = await home.open(lead=False, upcasters={"oldName": upcasters})
+        await check_present(onlooker, value)
+        store = await home.open(upcasters={"oldName": upcasters})
+        await check_present(store, value)
+        await store.rebuild_rows()
+        await check_present(store, value)
+        later = await home.open(lead=False, upcasters={"oldName": upcasters})
+        await check_present(later, value)
+        await store.close()
+
+
+async def test_who_only_reads_older_data_changes_nothing(home: Harness) -> None:
+    await written(home, happened("oldName", old="r1"))
+    reader = await home.open(lead=False, upcasters={"oldName": (renamed,)})
+    assert await reader.count("run") == 1
+    with pytest.raises(NotLeadingError, match="for reading only"):
+        await reader.rebuild_rows()
+    await reader.close()
+    as_before = await home.open(lead=False)
+    assert [event.kind for event in await as_before.events()] == ["oldName"]
+    assert (await as_before.count("run"), await as_before.snapshot("run:r1")) == (0, (1, {"at": 1}))
+
+
+async def test_each_event_is_changed_from_the_version_it_was_written_in(home: Harness) -> None:
+    def grown(event: Event) -> Event:
+        return replace(event, data={**event.data, "grown": event.data.get("grown", 0) + 1})
+
+    for version in range(3):
+        await written(home, happened("noted", version=version), happened(), upcasters={"noted": (grown,) * version})
+    store = await home.open(upcasters={"noted": (grown,) * 2})
+    await store.append([happened("noted", version=2)])
+    found = [event.data for event in await store.events(only=EventFilter(frozenset({"noted"})))]
+    assert [(data.get("version"), data.get("grown", 0)) for data in found if data] == [
+        *[(0, 2), (None, 2)],
+        *[(1, 1), (None, 1)],
+        *[(2, 0)],
+        *[(2, 0)],
+    ]
+    assert [json.loads(record.line)["data"] for record in await store.records()] == found
+
+
+async def test_rows_are_made_anew_and_snapshots_dropped_when_the_data_changes(
+    home: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await written(home, happened(n=1))
+
+    def now_counted(event: Event) -> Iterable[Row]:
+        yield Row("counted", event.kind, {"n": event.data["n"]})
+
+    unchanged = await home.open(project=now_counted)
+    assert (await unchanged.rows("counted"), await unchanged.snapshot("run:r1")) == ([], (1, {"at": 1}))
+    await unchanged.close()
+    monkeypatch.setattr(versions, "DATA_VERSION", versions.DATA_VERSION + 1)
+    for lead in (False, True):
+        store = await home.open(project=now_counted, lead=lead)
+        assert (await store.rows("counted"), await store.snapshot("run:r1")) == ([{"n": 1}], None)
+    await store.save_snapshot("run:r1", 1, {"again": 1})
+    await store.close()
+    assert await (await home.open(project=now_counted)).snapshot("run:r1") == (1, {"again": 1})
+
+
+async def test_what_newer_code_wrote_is_refused_unless_nobody_reads_it(home: Harness) -> None:
+    await written(home, happened("oldName", old="r1"), upcasters={"oldName": (renamed, told)})
+    for lead in (True, False):
+        with pytest.raises(UnavailableError, match=r"newer version, which this one cannot read \(oldName\)") as refused:
+            await home.open(lead=lead, upcasters={"oldName": (renamed,)})
+        assert refused.value.code == "store.too_new"
+    without_the_craft = await home.open(upcasters={})
+    assert await without_the_craft.last_seq() == 1
+
+
+async def test_an_upcaster_that_fails_leaves_everything_as_it_was(home: Harness) -> None:
+    await written(home, making(("a", {"n": 1}, "", True)), happened("oldName", old="r1"))
+
+    def failing(event: Event) -> Event:
+        raise LookupError("an upcaster with a mistake in it")
+
+    for lead in (True, False):
+        with pytest.raises(LookupError):
+            await home.open(lead=lead, upcasters={"oldName": (failing,)})
+    store = await home.open()
+    assert (await store.rows("thing"), await store.snapshot("run:r1")) == ([{"n": 1}], (1, {"at": 1}))
+
+
 # --- leading
 
 
-async def test_one_leads_and_a_second_is_told_who_and_where(home: SqliteHarness) -> None:
+async def test_one_leads_and_a_second_is_told_who_and_where(home: Harness) -> None:
     first = await home.open(url="http://127.0.0.1:8700", note="up")
     with pytest.raises(
         NotLeadingError, match=r"Process \d+ on \S+ leads .* at http://127.0.0.1:8700 since 2023-11-14T22"
@@ -472,7 +626,7 @@ async def test_one_leads_and_a_second_is_told_who_and_where(home: SqliteHarness)
     assert leader.epoch == extra["epoch"] + 1
 
 
-async def test_a_reader_reads_is_refused_to_write_and_knows_who_leads(home: SqliteHarness, store: Store) -> None:
+async def test_a_reader_reads_is_refused_to_write_and_knows_who_leads(home: Harness, store: Store) -> None:
     reader = await home.open(lead=False)
     await store.announce("http://here", "moved")
     await store.append([making(("a", {"n": 1}, "", True))])
@@ -498,7 +652,7 @@ WRITES: list[Callable[[Store], Awaitable[Any]]] = [
 ]
 
 
-async def test_who_lost_the_lead_can_never_write_again(home: SqliteHarness, store: Store) -> None:
+async def test_who_lost_the_lead_can_never_write_again(home: Harness, store: Store) -> None:
     await store.append([making(("a", {"n": 1}, "", True))])
     home.take_lead_away()
     for write in WRITES:
@@ -510,50 +664,7 @@ async def test_who_lost_the_lead_can_never_write_again(home: SqliteHarness, stor
     assert leader.url == "http://usurper"
 
 
-async def test_killed_amid_appends_all_that_was_acknowledged_is_there(home: SqliteHarness) -> None:
-    """`kill -9` at several points of a stream of appends, one home throughout."""
-    acknowledged: dict[str, int] = {}
-    highest = 0
-    for lines in (1, 37, 150):
-        process = await asyncio.create_subprocess_exec(*home.appender(), stdout=asyncio.subprocess.PIPE)
-        assert process.stdout is not None
-        told = b"".join([await process.stdout.readline() for _ in range(lines)])
-        with pytest.raises(NotLeadingError, match=f"Process {process.pid} .*http://there"):
-            await home.open()
-        process.kill()
-        told += await process.stdout.read()
-        await process.wait()
-        for line in told[: told.rindex(b"\n")].decode().splitlines():
-            name, n, seq = line.split()
-            acknowledged[name] = int(n)
-            highest = max(highest, int(seq))
-        reader = await home.open(lead=False)
-        assert not (await reader.leader() or pytest.fail("nobody ever led")).alive
-        await reader.close()
-        store = await home.open()
-        events = await store.events(limit=10**6)
-        assert [event.seq for event in events] == list(range(1, len(events) + 1))
-        assert len(events) >= highest
-        await check_whole(store, events, acknowledged)
-        await store.append([happened("restarted")])
-        await store.close()
-        acknowledged.clear()
-
-
-async def check_whole(store: Store, events: Sequence[Event], acknowledged: dict[str, int]) -> None:
-    """Since the last restart: every pair is whole, in order, behind what was acknowledged, and the rows agree."""
-    restarts = [event.seq for event in events if event.kind == "restarted"]
-    since = [event for event in events if event.seq > (restarts[-1] if restarts else 0)]
-    for name in "abcd":
-        numbers = [event.data["n"] for event in since if event.owner == name]
-        assert numbers == list(range(1, len(numbers) + 1))
-        assert len(numbers) % 2 == 0, "an append is there as a whole or not at all"
-        assert len(numbers) >= acknowledged.get(name, 0)
-        if numbers:
-            assert await store.row("count", name) == {"n": numbers[-1]}
-
-
-async def test_readers_never_see_half_an_append_nor_a_gap(home: SqliteHarness, store: Store) -> None:
+async def test_readers_never_see_half_an_append_nor_a_gap(home: Harness, store: Store) -> None:
     reader = await home.open(lead=False)
     writing = asyncio.gather(*(store.append([happened(n=n), happened(n=n)]) for n in range(300)))
     seen, looks = 0, 0

@@ -3,15 +3,17 @@
 import asyncio
 import os
 import sqlite3
+import sys
+import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from beforehand.adapters.log.encoding import Entry
 from beforehand.adapters.sqlite import schema, tables
-from beforehand.adapters.sqlite.encoding import Entry
 from beforehand.adapters.sqlite.lead import read_leader
 from beforehand.adapters.sqlite.spans import SPAN, stretches
 from beforehand.adapters.sqlite.store import SqliteStore
@@ -20,6 +22,31 @@ from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter, Row
 
 NOON = 1_700_000_000_000
+
+APPENDER = """
+import asyncio, sys
+from pathlib import Path
+from beforehand.adapters.sqlite.store import SqliteStore
+from beforehand.model.event import Event
+from beforehand.ports.store import Row
+
+def project(event):
+    yield Row("count", event.about["runId"], {"n": event.data["n"]})
+
+async def chain(store, name):
+    n = 0
+    while True:
+        n += 2
+        done = await store.append([Event("counted", {"runId": name}, {"n": n + i}, 0, owner=name) for i in (-1, 0)])
+        sys.stdout.write(f"{name} {n} {done[-1].seq}\\n")
+        sys.stdout.flush()
+
+async def main():
+    store = await SqliteStore.open(Path(sys.argv[1]), project=project, now_ms=lambda: 1700000000000, url="http://there")
+    await asyncio.gather(*(chain(store, name) for name in "abcd"))
+
+asyncio.run(main())
+"""
 
 
 def project(event: Event) -> Iterable[Row]:
@@ -96,17 +123,41 @@ async def test_an_older_layout_is_brought_up_to_date_all_or_nothing(
     added = (*schema.MIGRATIONS, ("CREATE TABLE more (x)", "INSERT INTO more VALUES (1)"))
     broken = (*added, ("CREATE TABLE even_more (x)", "NONSENSE"))
     monkeypatch.setattr(schema, "MIGRATIONS", broken)
-    monkeypatch.setattr(schema, "VERSION", 3)
-    assert (await refusal(path, lead=False)).code == "store.too_old"
-    await refusal(path)
+    monkeypatch.setattr(schema, "VERSION", len(broken))
+    for lead in (True, False):
+        await refusal(path, lead=lead)
     monkeypatch.setattr(schema, "MIGRATIONS", added)
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "VERSION", len(added))
     again = await opened(path)
     assert await again.last_seq() == 1
     await again.close()
     with sqlite3.connect(path) as file:
         assert file.execute("SELECT x FROM more").fetchall() == [(1,)]
     file.close()
+
+
+async def test_an_older_layout_is_read_from_a_copy_that_is_gone_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.db"
+    store = await opened(path, url="http://here")
+    await store.append([happened(n=1)])
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, ("CREATE TABLE more (x)",)))
+    monkeypatch.setattr(schema, "VERSION", len(schema.MIGRATIONS))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    before = path.read_bytes()
+    reader = await opened(path, lead=False)
+    await store.append([happened(n=2)])
+    assert [event.data for event in await reader.events()] == [{"n": 1}], "as it was when it was opened"
+    leader = await reader.leader()
+    assert leader is not None
+    assert (leader.url, leader.alive) == ("http://here", True)
+    assert path.read_bytes() == before
+    assert names_in(tmp_path / "temporary")
+    await reader.close()
+    assert names_in(tmp_path / "temporary") == set()
+    await store.close()
 
 
 async def test_places_that_cannot_be_opened_get_a_sentence(tmp_path: Path) -> None:
@@ -169,11 +220,57 @@ async def test_the_leader_is_known_without_opening_the_store(tmp_path: Path) -> 
     assert leader is not None
     assert (leader.pid, leader.url, leader.alive) == (os.getpid(), "http://here", True)
     await store.close()
-    gone = read_leader(str(path))
+    gone = read_leader(path)
     assert gone is not None
     assert not gone.alive
     path.write_bytes(b"rubbish" * 1000)
     assert read_leader(path) is None
+
+
+async def test_killed_amid_appends_all_that_was_acknowledged_is_there(tmp_path: Path) -> None:
+    """`kill -9` at several points of a stream of appends, one home throughout."""
+    path = tmp_path / "log.db"
+    acknowledged: dict[str, int] = {}
+    highest = 0
+    for lines in (1, 37, 150):
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", APPENDER, str(path), stdout=asyncio.subprocess.PIPE
+        )
+        assert process.stdout is not None
+        told = b"".join([await process.stdout.readline() for _ in range(lines)])
+        with pytest.raises(NotLeadingError, match=f"Process {process.pid} .*http://there"):
+            await opened(path)
+        process.kill()
+        told += await process.stdout.read()
+        await process.wait()
+        for line in told[: told.rindex(b"\n")].decode().splitlines():
+            name, n, seq = line.split()
+            acknowledged[name] = int(n)
+            highest = max(highest, int(seq))
+        reader = await opened(path, lead=False)
+        assert not (await reader.leader() or pytest.fail("nobody ever led")).alive
+        await reader.close()
+        store = await opened(path)
+        events = await store.events(limit=10**6)
+        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        assert len(events) >= highest
+        await check_whole(store, events, acknowledged)
+        await store.append([happened("restarted")])
+        await store.close()
+        acknowledged.clear()
+
+
+async def check_whole(store: SqliteStore, events: Sequence[Event], acknowledged: dict[str, int]) -> None:
+    """Since the last restart: every pair is whole, in order, behind what was acknowledged, and the rows agree."""
+    restarts = [event.seq for event in events if event.kind == "restarted"]
+    since = [event for event in events if event.seq > (restarts[-1] if restarts else 0)]
+    for name in "abcd":
+        numbers = [event.data["n"] for event in since if event.owner == name]
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(numbers) % 2 == 0, "an append is there as a whole or not at all"
+        assert len(numbers) >= acknowledged.get(name, 0)
+        if numbers:
+            assert await store.row("count", name) == {"n": numbers[-1]}
 
 
 async def test_one_that_cannot_be_written_costs_the_others_of_its_commit_nothing(tmp_path: Path) -> None:
@@ -209,7 +306,7 @@ async def test_a_fault_in_the_middle_of_a_commit_is_told_and_leaves_no_gap(
 
 
 async def test_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("beforehand.adapters.sqlite.encoding.MAX_BYTES", 1000)
+    monkeypatch.setattr("beforehand.adapters.log.encoding.MAX_BYTES", 1000)
     store = await opened(tmp_path / "log.db")
     with pytest.raises(TooLargeError, match="more than the 1000 that may be") as refused:
         await store.append([happened(x="x" * 1000)])
@@ -262,10 +359,11 @@ async def test_the_bytes_of_the_data_are_shared_with_its_row(tmp_path: Path, mon
 async def test_no_question_about_events_scans_or_sorts_the_log(
     tmp_path: Path, only: EventFilter, indexes: list[str]
 ) -> None:
-    steps = await plan_of(tmp_path, *tables.log_question("seq, line", 5, 100, 10, only))
-    for index in indexes:
-        assert any(index in step for step in steps), steps
-    assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps), steps
+    for newest_first in (False, True):
+        steps = await plan_of(tmp_path, *tables.log_question("seq, line", 5, 100, 10, only, newest_first))
+        for index in indexes:
+            assert any(index in step for step in steps), steps
+        assert not any("SCAN" in step or "TEMP B-TREE" in step for step in steps), steps
 
 
 async def test_rare_kinds_and_scenes_are_found_without_looking_at_the_rest(tmp_path: Path) -> None:
@@ -278,18 +376,21 @@ async def test_rare_kinds_and_scenes_are_found_without_looking_at_the_rest(tmp_p
         store = await opened(tmp_path / "log.db")
     await store.append([Event("common", {}, {}, NOON) for _ in range(3 * SPAN)])
 
-    async def looked_at(after: int = 0, **asked: Any) -> list[tuple[int, int]]:
-        return await store._reader.ask(lambda file: list(stretches(file, after, EventFilter(**asked))))
+    async def looked_at(low: int = 1, high: int = tables.LAST, **asked: Any) -> list[tuple[int, int]]:
+        return await store._reader.ask(lambda file: list(stretches(file, low, high, EventFilter(**asked))))
 
     rare = frozenset({"rare"})
     assert await looked_at(kinds=rare) == [(768, 1023), (1536, 1791)]
-    assert await looked_at(800, kinds=rare) == [(801, 1023), (1536, 1791)]
+    assert await looked_at(801, kinds=rare) == [(801, 1023), (1536, 1791)]
+    assert await looked_at(801, 1540, kinds=rare) == [(801, 1023), (1536, 1540)]
+    assert await looked_at(high=900, kinds=rare) == [(768, 900)]
     assert await looked_at(kinds=rare, scene="hall") == [(768, 1023), (1536, 1791)]
     assert await looked_at(scene="dock") == [(1, 1023)]
     assert await looked_at(scene="nowhere") == []
     assert [record.seq for record in await store.records(only=EventFilter(rare))] == [769, 770, 1539, 1540]
     assert [record.seq for record in await store.records(limit=3, only=EventFilter(rare))] == [769, 770, 1539]
     assert [record.seq for record in await store.records(770, only=EventFilter(rare, scene="hall"))] == [1539, 1540]
+    assert [record.seq for record in await store.last_records(1540, 2, EventFilter(rare))] == [770, 1539]
     assert len(await store.records(limit=10_000, only=EventFilter(frozenset({"common"})))) == 9 * SPAN
     await store.close()
 

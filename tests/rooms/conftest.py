@@ -15,7 +15,7 @@ from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import recover_scenes, save_scene
 from beforehand.app.settings import Settings, load_settings
 from beforehand.model.event import Event
-from beforehand.testing import MemoryStore, VirtualClock
+from beforehand.testing import MemoryLog, MemoryStore, VirtualClock
 
 
 @dataclass
@@ -24,7 +24,8 @@ class Homestead:
 
     folder: Path
     clock: VirtualClock = field(default_factory=VirtualClock)
-    store: MemoryStore = field(default_factory=lambda: MemoryStore(load_crafts().projection()))
+    log: MemoryLog = field(default_factory=MemoryLog)
+    store: MemoryStore = field(default_factory=MemoryStore)
 
     @property
     def settings(self) -> Settings:
@@ -34,7 +35,7 @@ class Homestead:
     @asynccontextmanager
     async def open(self, *scenes: Any) -> AsyncIterator[Runtime]:
         """The house with these scenes live, and everything that was live and under way before."""
-        await self._reopen()
+        self.store = MemoryStore(load_crafts().projection(), shared=self.log)
         async with open_runtime(self.settings, clock=self.clock, store=self.store, with_servers=False) as runtime:
             for scene in scenes:
                 document = find_document(scene) if isinstance(scene, str) else scene
@@ -43,15 +44,12 @@ class Homestead:
             await recover_runs(runtime)
             yield runtime
 
-    async def _reopen(self) -> None:
-        """What a new process finds: the events and snapshots, nothing of what was in memory."""
-        fresh = MemoryStore(load_crafts().projection())
-        if self.store.log:
-            await fresh.append(self.store.log)
-        for owner in {event.owner for event in self.store.log}:
-            if (kept := await self.store.snapshot(owner)) is not None:
-                await fresh.save_snapshot(owner, *kept)
-        self.store = fresh
+    async def lose_after(self, seq: int) -> None:
+        """What was written later is what `kill -9` at that moment would have kept from being written."""
+        kept, self.log = self.store.log[:seq], MemoryLog()
+        fresh = MemoryStore(load_crafts().projection(), shared=self.log)
+        await fresh.append(kept)
+        await fresh.close()
 
     def events(self, kind: str) -> list[Event]:
         return [event for event in self.store.log if event.kind == kind]

@@ -13,6 +13,7 @@ from beforehand.loop.rows import RowMaker
 from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
+from beforehand.model.versions import Upcasters
 from beforehand.ports.tool import Tool
 
 if TYPE_CHECKING:
@@ -180,6 +181,8 @@ class Craft:
     """Kinds of those rows, one per scene under its name, that a dry run starts from."""
     sentences: Mapping[str, Sentence] = field(default_factory=dict)
     """Its events in words, by kind of event."""
+    upcasters: Upcasters = field(default_factory=dict)
+    """What brings its events from older versions up to date, by kind of event."""
     http: Callable[[], Any] | None = None
     """Its calls (`server.kit.HttpPart`), imported only where a server is made."""
     plugin_points: tuple[str, ...] = ()

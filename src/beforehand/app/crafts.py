@@ -7,6 +7,7 @@ from beforehand.app.craft import Craft
 from beforehand.app.craft_commands import OURS, craft_entries
 from beforehand.loop.rows import projection
 from beforehand.model.reason import Reason
+from beforehand.model.versions import Upcasters
 from beforehand.ports.store import Projection
 
 
@@ -20,6 +21,10 @@ class Crafts:
     def projection(self) -> Projection:
         """The rows of every event, those of the crafts among them."""
         return projection(*(craft.rows for craft in self.by_name.values()))
+
+    def upcasters(self) -> Upcasters:
+        """What brings the crafts' events from older versions up to date, by kind of event."""
+        return {kind: way for craft in self.by_name.values() for kind, way in craft.upcasters.items()}
 
 
 @cache

@@ -28,19 +28,20 @@ from beforehand.ports.store import Row
 async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> AsyncIterator[Runtime]:
     """A runtime whose log is forgotten; the home's own files stay closed to file tools as ever."""
     crafts = load_crafts()
-    store = MemoryStore(crafts.projection(), rows=await _known_rows(settings, crafts))
+    store = MemoryStore(crafts.projection())
+    store.seed(await _known_rows(settings, crafts))
     async with open_runtime(settings, store=store, with_servers=with_servers, serves=False, crafts=crafts) as runtime:
         yield runtime
 
 
 async def _known_rows(settings: Settings, crafts: Crafts) -> list[Row]:
     """What the home remembers of its scenes; nothing where there is no home."""
-    if not store_exists(settings.store_url):
+    if not store_exists(settings.database):
         return []
     rows: list[Row] = []
     kinds = {kind for craft in crafts.by_name.values() for kind in craft.remembers}
     try:
-        async with open_reading(settings.store_url) as home:
+        async with open_reading(settings.database) as home:
             for scene in await home.rows("scene"):
                 name = str(scene["name"])
                 rows.append(Row("scene", name, {**scene, "active": False}))

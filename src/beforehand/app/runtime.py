@@ -151,7 +151,12 @@ async def open_runtime(
     clock = clock or WallClock()
     if store is None:
         store = await open_store(
-            settings.store_url, project=crafts.projection(), now_ms=clock.now_ms, served_at=url, note=note
+            settings.database,
+            project=crafts.projection(),
+            upcasters=crafts.upcasters(),
+            now_ms=clock.now_ms,
+            url_of_server=url,
+            note=note,
         )
     try:
         runtime = _runtime(settings, store, clock, crafts, serves)

@@ -35,7 +35,7 @@ class Setting:
 
 KNOWN = (
     Setting("home", "./.beforehand", str, "Where the log and everything remembered lies."),
-    Setting("db", None, str, "The store: a path or sqlite:///path; the home's own file by default."),
+    Setting("db", None, str, "The store: a path, sqlite:///path or memory:; the home's own file by default."),
     Setting("workspace", ".", str, "The folder file tools stay inside."),
     Setting("host", "127.0.0.1", str, "What `up` listens on."),
     Setting("port", 8700, int, "The port `up` listens on."),
@@ -66,21 +66,9 @@ class Settings:
         return Path(self.values["home"]).expanduser().absolute()
 
     @property
-    def database(self) -> Path:
-        db = self.values["db"]
-        if not db:
-            return self.home / "log.db"
-        if db.startswith("sqlite:///"):
-            return Path(db.removeprefix("sqlite:///")).expanduser().absolute()
-        if "://" in db:
-            raise BadInputError(
-                f"The store {db.split('://')[0]}:// is not known here; a path or sqlite:///path is.", code="settings.db"
-            )
-        return Path(db).expanduser().absolute()
-
-    @property
-    def store_url(self) -> str:
-        return str(self.database)
+    def database(self) -> str:
+        """The URL of the store; `app.stores` says what can be done with it."""
+        return str(self.values["db"] or f"sqlite:///{self.home / 'log.db'}")
 
     @property
     def workspace(self) -> Path:

@@ -17,11 +17,11 @@ def read_home(settings: "Settings", question: Callable[["Store"], Awaitable[T]],
     """What the log says; `nothing` where there is no log yet."""
     from beforehand.app.stores import open_reading, store_exists
 
-    if not store_exists(settings.store_url):
+    if not store_exists(settings.database):
         return cast(T, nothing)
 
     async def ask() -> T:
-        async with open_reading(settings.store_url) as store:
+        async with open_reading(settings.database) as store:
             return await question(store)
 
     return run_async(ask(), log_level=logging.ERROR)

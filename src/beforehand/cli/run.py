@@ -83,12 +83,12 @@ def resumed(settings: "Settings", run_id: str) -> "Begin":
 
 
 def refuse_missing(settings: "Settings", so: str) -> None:
-    from beforehand.app.stores import store_exists
+    from beforehand.app.stores import store_exists, store_location
     from beforehand.model.errors import NotFoundError
 
-    if not store_exists(settings.store_url):
+    if not store_exists(settings.database):
         raise NotFoundError(
-            f"There is no log at {settings.database}, {so}.",
+            f"There is no log at {store_location(settings.database)}, {so}.",
             code="store.missing",
             hint="Name the home with --home or BEFOREHAND_HOME.",
         )

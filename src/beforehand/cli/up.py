@@ -63,7 +63,7 @@ def _taken_up(settings: "Settings") -> str:
 
     try:
         runs, decisions = read_home(settings, count, (0, 0))
-    except UnavailableError:  # an older layout, which leading brings up to date; anything worse is told by that
+    except UnavailableError:  # whatever is wrong, taking the lead says so
         runs, decisions = 0, 0
     home = f"The home is {settings.home}"
     if not runs and not decisions:

@@ -2,7 +2,8 @@
 
 `append` returns when the events are on disk, together with the rows that were read out of them. Rows are a cache: the
 projection is a pure function of the events, and rebuilding the rows from the log gives the same bytes.
-Exactly one process leads a store and may append; everybody may read.
+Exactly one process leads a store and may append; everybody may read. Whatever older code wrote comes out in its present
+form, on every way out.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from beforehand.model.event import Event
+from beforehand.model.finding import Finding
+from beforehand.model.versions import Upcasters
 
 
 class Row(NamedTuple):
@@ -85,6 +88,11 @@ class Store(Protocol):
     async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
         """Records with a number above `after`, in order."""
 
+    async def last_records(
+        self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING
+    ) -> list[Record]:
+        """The last `limit` records with a number below `before`, or of all; in order, the newest last."""
+
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]: ...
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None: ...
@@ -102,7 +110,8 @@ class Store(Protocol):
 
     async def count(self, kind: str, *, open: bool | None = None) -> int: ...
 
-    async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None: ...
+    async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None:
+        """Keep a driver's state at a number; a cache like the rows, and dropped when the data's version changes."""
 
     async def snapshot(self, owner: str) -> tuple[int, dict[str, Any]] | None: ...
 
@@ -119,3 +128,27 @@ class Store(Protocol):
         """Who leads now, `alive` false when that process is gone."""
 
     async def close(self) -> None: ...
+
+
+class StoreScheme(Protocol):
+    """What knows the stores of one kind of URL. A module with these functions is one."""
+
+    async def open_store(
+        self,
+        url: str,
+        *,
+        project: Projection,
+        lead: bool,
+        now_ms: Callable[[], int],
+        url_of_server: str | None,
+        note: str,
+        upcasters: Upcasters,
+    ) -> Store: ...
+
+    def store_exists(self, url: str) -> bool: ...
+
+    def read_leader(self, url: str) -> Leader | None: ...
+
+    def store_location(self, url: str) -> str: ...
+
+    def check_store(self, url: str) -> list[Finding]: ...

@@ -8,6 +8,7 @@ For the house's own tests and for users' tests of their tools and plans. Nothing
     assert scenario.value("a") == {"kg": 7}
 """
 
+from beforehand.adapters.memory.log import MemoryLog
 from beforehand.adapters.memory.store import MemoryStore
 from beforehand.testing.clock import StandstillError, VirtualClock
 from beforehand.testing.plans import PlanScenario
@@ -15,6 +16,7 @@ from beforehand.testing.tools import ScriptedTool, breaks, echoes, fails, gives,
 from beforehand.testing.workspace import MemoryWorkspace
 
 __all__ = [
+    "MemoryLog",
     "MemoryStore",
     "MemoryWorkspace",
     "PlanScenario",

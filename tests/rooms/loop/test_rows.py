@@ -90,10 +90,10 @@ async def test_dropped_and_read_anew_the_rows_are_the_same_bytes(tmp_path: Path)
     settings = load_settings(flags, {}, tmp_path / "none")
     async with open_runtime(settings, with_servers=False) as runtime:
         await live_through_everything(runtime, tmp_path)
-    before = rows(settings.database)
+    before = rows(tmp_path / "home" / "log.db")
     kinds = {row[0] for row in before}
     assert {"plan", "planHead", "decision", "run", "step", "expansion", "template", "scene", "cellState"} <= kinds
     assert {"task", "worksite", "robot", "stream"} <= kinds
     async with open_runtime(settings, with_servers=False) as runtime:
         await runtime.store.rebuild_rows()
-    assert rows(settings.database) == before
+    assert rows(tmp_path / "home" / "log.db") == before

@@ -1,1 +1,1 @@
-"""The store in memory: the same promises, nothing kept."""
+"""The log in memory: every promise of a store, for as long as the process lives."""

@@ -10,12 +10,10 @@ import socket
 import sqlite3
 import time
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 
+from beforehand.adapters.log.refusals import led_by_another
 from beforehand.adapters.sqlite.schema import connect_reading
-from beforehand.model.errors import NotLeadingError
-from beforehand.model.event import iso
 from beforehand.ports.store import Leader
 
 # A look at whether a leader is alive holds the lock for an instant; whoever wants to lead must not give up on that.
@@ -41,7 +39,7 @@ def lock(path: Path) -> int:
             os.close(descriptor)
             raise
     os.close(descriptor)
-    raise led_by_another(path, read_leader(path))
+    raise led_by_another(str(path), read_leader(path))
 
 
 def is_held(path: Path) -> bool:
@@ -80,7 +78,7 @@ def check_lead(connection: sqlite3.Connection, epoch: int, path: Path) -> None:
     """Inside a transaction: stop it if another process has taken the lead."""
     (now,) = connection.execute("SELECT epoch FROM lead").fetchone()
     if now != epoch:
-        raise led_by_another(path, leader_in(connection, alive=is_held(path)))
+        raise led_by_another(str(path), leader_in(connection, alive=is_held(path)))
 
 
 def leader_in(connection: sqlite3.Connection, *, alive: bool) -> Leader | None:
@@ -91,9 +89,8 @@ def leader_in(connection: sqlite3.Connection, *, alive: bool) -> Leader | None:
     return Leader(epoch, pid, host, url, since, note, alive)
 
 
-def read_leader(path: Path | str) -> Leader | None:
+def read_leader(path: Path) -> Leader | None:
     """Who leads the log at `path`, without opening it as a store; None when nobody ever did or it cannot be read."""
-    path = Path(path)
     if not path.exists():
         return None
     try:
@@ -101,25 +98,3 @@ def read_leader(path: Path | str) -> Leader | None:
             return leader_in(connection, alive=is_held(path))
     except sqlite3.Error:
         return None
-
-
-def led_by_another(path: Path, leader: Leader | None) -> NotLeadingError:
-    """The refusal of a write, saying who leads and where."""
-    if leader is None:
-        return NotLeadingError(f"Another process leads the log {path}.", hint="Wait for it to end, or use its server.")
-    where = f" at {leader.url}" if leader.url else ""
-    return NotLeadingError(
-        f"Process {leader.pid} on {leader.host} leads the log {path}{where} since {iso(leader.since)}.",
-        hint=f"Use its server{where}, or stop it and try again." if where else "Wait for it to end, or stop it.",
-        extra={"path": str(path), **asdict(leader)},
-    )
-
-
-def only_reading(path: Path, leader: Leader | None) -> NotLeadingError:
-    """The refusal of a write by a process that opened the log to read it."""
-    known = led_by_another(path, leader) if leader and leader.alive else None
-    return NotLeadingError(
-        known.says if known else f"This process opened the log {path} for reading only.",
-        hint=known.hint if known else "Open it for leading to write.",
-        extra=known.extra if known else {"path": str(path)},
-    )

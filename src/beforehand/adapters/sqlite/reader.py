@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import local
 from typing import Any, TypeVar
 
+from beforehand.adapters.log.refusals import closed, half_a_character
 from beforehand.adapters.sqlite.schema import connect_reading, explained
-from beforehand.model.errors import BadInputError, UnavailableError
 
 T = TypeVar("T")
 _THREADS = 3
@@ -20,6 +20,7 @@ _THREADS = 3
 class Reader:
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._file = path
         self._mine = local()
         self._connections: list[sqlite3.Connection] = []
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="beforehand-reader")
@@ -29,11 +30,15 @@ class Reader:
     async def in_thread(self, act: Callable[[], T]) -> T:
         """Run something that blocks in one of the threads; it is finished even if the caller is cancelled."""
         if self._closed:
-            raise UnavailableError(f"The log {self._path} has been closed.", code="store.closed")
+            raise closed(str(self._path))
         asked = asyncio.get_running_loop().run_in_executor(self._pool, act)
         self._asked.add(asked)
         asked.add_done_callback(self._asked.discard)
         return await asyncio.shield(asked)
+
+    def look_into(self, copy: Path) -> None:
+        """Answer from a copy of the log instead; said before the first question."""
+        self._file = copy
 
     async def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         return await self.in_thread(lambda: self._answer(question))
@@ -51,15 +56,12 @@ class Reader:
         except sqlite3.Error as problem:
             raise explained(problem, self._path) from problem
         except UnicodeEncodeError as problem:
-            raise BadInputError(
-                "A name that was asked for holds half a character (a lone surrogate), which no name in the log can.",
-                hint="Check the spelling of the name.",
-            ) from problem
+            raise half_a_character() from problem
 
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._mine, "connection", None)
         if found is None:
-            found = self._mine.connection = connect_reading(self._path)
+            found = self._mine.connection = connect_reading(self._file)
             self._connections.append(found)
         return found
 

@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
+from beforehand.adapters.log.refusals import no_room
 from beforehand.model.errors import BeforehandError, UnavailableError
 
 APPLICATION_ID = 0x42464F48
@@ -42,6 +43,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE snapshots (owner TEXT PRIMARY KEY, seq INTEGER NOT NULL, body BLOB NOT NULL)",
         "CREATE TABLE lead (one INTEGER PRIMARY KEY CHECK (one = 1), epoch INTEGER NOT NULL, pid INTEGER NOT NULL,"
         " host TEXT NOT NULL, url TEXT, since INTEGER NOT NULL, note TEXT NOT NULL)",
+    ),
+    (
+        # The version of its kind that an event was written in; a 1 or nothing at all takes no room in a row.
+        "ALTER TABLE events ADD COLUMN version INTEGER NOT NULL DEFAULT 1",
+        # What rows and snapshots were written under, and every event with a number above `since`.
+        "CREATE TABLE versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL, since INTEGER NOT NULL)",
     ),
 )
 VERSION = len(MIGRATIONS)
@@ -92,7 +99,7 @@ def connect_reading(path: Path) -> sqlite3.Connection:
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the file to this version, all or nothing."""
+    """Bring the file's layout to this version, all or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         have = version_of(connection)
@@ -128,17 +135,12 @@ def refuse_newer(have: int, path: Path) -> None:
         )
 
 
-def check_readable(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse, with a sentence, a file that only a leading process could bring up to date."""
+def has_layout(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the file is laid out as this version does it; False when only a leading process could change that."""
     _refuse_foreign(connection, path)
     have = version_of(connection)
     refuse_newer(have, path)
-    if have < VERSION:
-        raise UnavailableError(
-            f"The log {path} has an older layout ({have}) than this version reads ({VERSION}).",
-            code="store.too_old",
-            hint="Start the home once with `beforehand up`; it brings the log up to date.",
-        )
+    return have == VERSION
 
 
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
@@ -159,11 +161,7 @@ def explained(problem: BaseException, path: Path) -> BeforehandError:
         return problem
     text = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
     if "disk is full" in text or "No space" in text:
-        return UnavailableError(
-            f"There is no room left to write the log {path}; what was asked for was not written.",
-            code="store.full",
-            hint="Free some space on that disk and try again.",
-        )
+        return no_room(str(path))
     if "not a database" in text or "malformed" in text:
         return UnavailableError(
             f"{path} is damaged or is not a Beforehand log.",

@@ -44,30 +44,30 @@ def note_spans(connection: sqlite3.Connection, notes: Sequence[Note]) -> None:
     connection.executemany("INSERT OR IGNORE INTO spans (axis, name, span) VALUES (?, ?, ?)", notes)
 
 
-def stretches(connection: sqlite3.Connection, after: int, only: EventFilter) -> Iterator[tuple[int, int]]:
-    """The numbers above `after` among which the filter may find something, as ranges in order, both ends in them."""
+def stretches(connection: sqlite3.Connection, low: int, high: int, only: EventFilter) -> Iterator[tuple[int, int]]:
+    """The numbers between two among which the filter may find something, as ranges in order, both ends in them."""
     if not only.kinds and only.scene is None:
-        yield after + 1, 2**63 - 1
+        yield low, high
         return
-    spans = _spans_of(connection, after // SPAN, only)
+    spans = _spans_of(connection, low // SPAN, high // SPAN, only)
     for place, span in enumerate(spans):
         if place == 0 or spans[place - 1] != span - 1:
-            low = span
+            first = span
         if place == len(spans) - 1 or spans[place + 1] != span + 1:
-            yield max(low * SPAN, after + 1), span * SPAN + SPAN - 1
+            yield max(first * SPAN, low), min(span * SPAN + SPAN - 1, high)
 
 
-def _spans_of(connection: sqlite3.Connection, first: int, only: EventFilter) -> list[int]:
+def _spans_of(connection: sqlite3.Connection, first: int, last: int, only: EventFilter) -> list[int]:
     asked = []
     if only.kinds:
         asked.append(("kind", sorted(only.kinds)))
     if only.scene is not None:
         asked.append(("scene", [only.scene]))
-    found = [_spans_on(connection, first, axis, names) for axis, names in asked]
+    found = [_spans_on(connection, first, last, axis, names) for axis, names in asked]
     return sorted(set.intersection(*found))
 
 
-def _spans_on(connection: sqlite3.Connection, first: int, axis: str, names: Sequence[str]) -> set[int]:
+def _spans_on(connection: sqlite3.Connection, first: int, last: int, axis: str, names: Sequence[str]) -> set[int]:
     marks = ", ".join("?" * len(names))
-    sql = f"SELECT span FROM spans WHERE axis = ? AND name IN ({marks}) AND span >= ?"
-    return {span for (span,) in connection.execute(sql, (axis, *names, first))}
+    sql = f"SELECT span FROM spans WHERE axis = ? AND name IN ({marks}) AND span >= ? AND span <= ?"
+    return {span for (span,) in connection.execute(sql, (axis, *names, first, last))}

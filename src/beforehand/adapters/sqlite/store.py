@@ -5,37 +5,31 @@ the store was opened in.
 """
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
-from errno import EISDIR
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
+from beforehand.adapters.log.encoding import (
+    Kept,
+    check_text,
+    encoded,
+    from_bytes,
+    present_event,
+    present_record,
+    to_bytes,
+)
+from beforehand.adapters.log.listeners import Listener, Listeners
+from beforehand.adapters.log.refusals import closed, only_reading
 from beforehand.adapters.sqlite import tables
-from beforehand.adapters.sqlite.encoding import Upcast, check_text, decoded, encoded, from_bytes, to_bytes
-from beforehand.adapters.sqlite.lead import is_held, leader_in, lock, only_reading, take_lead
+from beforehand.adapters.sqlite.lead import is_held, leader_in
+from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, take
 from beforehand.adapters.sqlite.reader import Reader
-from beforehand.adapters.sqlite.schema import check_readable, connect_reading, connect_writing, explained
+from beforehand.adapters.sqlite.upgrade import copy_in, rebuild
 from beforehand.adapters.sqlite.writer import Writer
-from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Event
+from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record
-
-Listener = Callable[[Sequence[Record]], None]
-
-
-class Lead(NamedTuple):
-    """What leading holds on to: the lock's descriptor, the connection that writes, and the epoch it writes under."""
-
-    lock: int
-    connection: sqlite3.Connection
-    epoch: int
-
-    def release(self) -> None:
-        self.connection.close()
-        os.close(self.lock)
 
 
 class Numbered(Sequence[Event]):
@@ -63,13 +57,14 @@ class Numbered(Sequence[Event]):
 
 
 class SqliteStore:
-    def __init__(self, path: Path, project: Projection, upcast: Upcast | None, reader: Reader) -> None:
+    def __init__(self, path: Path, project: Projection, upcasters: Upcasters) -> None:
         self._path = path
         self._project = project
-        self._upcast = upcast
-        self._reader = reader
-        self._listeners: dict[object, Listener] = {}
-        self._lead: Lead | None = None
+        self._upcasters = upcasters
+        self._reader = Reader(path)
+        self._listeners = Listeners()
+        self._held: list[Lead | Look] = []
+        self._upgraded_at = 0
         self._writer: Writer | None = None
         self._closing: asyncio.Task[None] | None = None
 
@@ -83,37 +78,37 @@ class SqliteStore:
         now_ms: Callable[[], int],
         url: str | None = None,
         note: str = "",
-        upcast: Upcast | None = None,
+        upcasters: Upcasters = UPCASTERS,
     ) -> "SqliteStore":
-        """Open the log for leading or for reading; a home that another process leads is refused, saying which."""
-        path = Path(path)
-        reader = Reader(path)
-        store = cls(path, project, upcast, reader)
-        taken: list[Lead] = []
-        since = now_ms()
+        """Open the log for leading or for reading; a home that another process leads is refused, saying which.
+
+        What older code wrote comes out as `upcasters` and `project` have it now.
+        """
+        store = cls(Path(path), project, upcasters)
+        opening = Opening(store._path, project, upcasters, now_ms(), url, note)
         try:
-            if lead:
-                await reader.in_thread(lambda: taken.append(_take(path, since, url, note)))
-                store._begin_leading(taken[0])
-            else:
-                await reader.in_thread(lambda: _look(path))
+            await store._reader.in_thread(lambda: store._held.append(take(opening) if lead else look(opening)))
+            store._begin(store._held[0])
         except BaseException:
             # Also when the caller is cancelled while the lead is being taken.
-            await reader.close(lambda: _release(taken))
+            await store._reader.close(store._release)
             raise
         return store
 
-    def _begin_leading(self, lead: Lead) -> None:
-        self._lead = lead
-        loop = asyncio.get_running_loop()
-        self._writer = Writer(lead.connection, self._path, lead.epoch, loop, self._tell)
+    def _begin(self, held: Lead | Look) -> None:
+        self._upgraded_at = held.upgraded_at
+        if isinstance(held, Lead):
+            loop = asyncio.get_running_loop()
+            self._writer = Writer(held.connection, self._path, held.epoch, loop, self._listeners.tell)
+        elif held.copied is not None:
+            self._reader.look_into(copy_in(held.copied))
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         writer = await self._leading() if self._writer is None or self._closing is not None else self._writer
         if not events:
             return []
-        project = self._project
-        first = await writer.append([encoded(event, project) for event in events])
+        project, upcasters = self._project, self._upcasters
+        first = await writer.append([encoded(event, project, upcasters) for event in events])
         return Numbered(events, first)
 
     async def last_seq(self) -> int:
@@ -123,14 +118,27 @@ class SqliteStore:
 
     async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
         return await self._reader.ask(
-            lambda file: [Record(*found) for found in tables.find_records(file, after, limit, only)]
+            lambda file: [self._record(found) for found in tables.find_records(file, after, limit, only)]
         )
+
+    async def last_records(
+        self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING
+    ) -> list[Record]:
+        end = tables.LAST if before is None else before
+        return await self._reader.ask(
+            lambda file: [self._record(found) for found in tables.find_last_records(file, end, limit, only)][::-1]
+        )
+
+    def _record(self, found: Sequence[Any]) -> Record:
+        """What older code may have written is brought up to date; the line of anything else is its wire form."""
+        if found[0] > self._upgraded_at:
+            return Record(*found[:7])
+        return present_record(tables.kept_in(found), self._upcasters)
 
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]:
         return await self._reader.ask(
             lambda file: [
-                decoded(seq, ts, owner, line, self._upcast)
-                for seq, ts, owner, line in tables.find_events(file, after, limit, only)
+                present_event(Kept(*found), self._upcasters) for found in tables.find_events(file, after, limit, only)
             ]
         )
 
@@ -171,16 +179,10 @@ class SqliteStore:
 
     async def rebuild_rows(self) -> None:
         writer = await self._leading()
-        await writer.do(lambda file: tables.rebuild(file, self._project, self._upcast))
+        await writer.do(lambda file: rebuild(file, self._project, self._upcasters))
 
     def on_commit(self, listener: Listener) -> Callable[[], None]:
-        key = object()
-        self._listeners[key] = listener
-
-        def take_off() -> None:
-            self._listeners.pop(key, None)
-
-        return take_off
+        return self._listeners.add(listener)
 
     async def announce(self, url: str | None, note: str = "") -> None:
         writer = await self._leading()
@@ -199,63 +201,16 @@ class SqliteStore:
     async def _shut(self) -> None:
         if self._writer is not None:
             await self._writer.drain()
-        await self._reader.close(lambda: _release([self._lead] if self._lead else []))
+        await self._reader.close(self._release)
+
+    def _release(self) -> None:
+        for held in self._held:
+            held.release()
 
     async def _leading(self) -> Writer:
         """The writer, for a process that leads; anybody else is told who does."""
         if self._closing is not None:
-            raise UnavailableError(f"The log {self._path} has been closed.", code="store.closed")
+            raise closed(str(self._path))
         if self._writer is None:
-            raise only_reading(self._path, await self.leader())
+            raise only_reading(str(self._path), await self.leader())
         return self._writer
-
-    def _tell(self, records: Sequence[Record]) -> None:
-        """Show a commit to every listener; one that fails does not keep it from the others."""
-        for listener in list(self._listeners.values()):
-            try:
-                listener(records)
-            except Exception as problem:
-                asyncio.get_running_loop().call_exception_handler(
-                    {"message": "A listener to the log failed.", "exception": problem}
-                )
-
-
-def _release(taken: Sequence[Lead]) -> None:
-    for lead in taken:
-        lead.release()
-
-
-def _take(path: Path, since: int, url: str | None, note: str) -> Lead:
-    """Become the leader, or leave everything as it was."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        held = lock(path)
-    except OSError as problem:
-        raise explained(problem, path) from problem
-    try:
-        connection = connect_writing(path)
-        try:
-            return Lead(held, connection, take_lead(connection, since=since, url=url, note=note))
-        except BaseException:
-            connection.close()
-            raise
-    except BaseException as problem:
-        os.close(held)
-        if isinstance(problem, sqlite3.Error | OSError):
-            raise explained(problem, path) from problem
-        raise
-
-
-def _look(path: Path) -> None:
-    """Make sure there is a log that this version can read."""
-    if not path.exists():
-        raise UnavailableError(
-            f"There is no log at {path} yet.", code="store.missing", hint="Start the home once, or name another one."
-        )
-    if not path.is_file():
-        raise explained(IsADirectoryError(EISDIR, os.strerror(EISDIR)), path)
-    try:
-        with closing(connect_reading(path)) as connection:
-            check_readable(connection, path)
-    except sqlite3.Error as problem:
-        raise explained(problem, path) from problem

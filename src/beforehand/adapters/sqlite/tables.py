@@ -7,26 +7,24 @@ take a while to hand it back.
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
 from typing import Any
 
-from beforehand.adapters.sqlite.encoding import Change, Upcast, changes_of, decoded, to_bytes
+from beforehand.adapters.log.encoding import Change, Kept
+from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.sqlite.schema import NOT_BY_ID, NOT_BY_RUN
 from beforehand.adapters.sqlite.spans import stretches
-from beforehand.model.errors import TooLargeError
-from beforehand.ports.store import EVERYTHING, EventFilter, Projection
+from beforehand.ports.store import EventFilter
 
-_RECORD = "seq, kind, scene, owner, run_id, task_id, line"
-_EVENT = "seq, ts, owner, line"
+_RECORD = "seq, kind, scene, owner, run_id, task_id, line, ts, version"
+_KEPT = "seq, ts, owner, version, line"
 _MOST_ROWS = 256
-_REPLAY_CHUNK = 1000
-_MOST_KINDS = 1000
-_LAST = 2**63 - 1
+LAST = 2**63 - 1
 
-_EVENT_MARKS = "(?, ?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS = 9
+_EVENT_MARKS = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # A process that has lost the lead gives its first event no time, which the table refuses: nothing is written.
-_LEADING_MARKS = "(?, iif((SELECT epoch FROM lead) = ?, ?, NULL), ?, ?, ?, ?, ?, ?)"
-_INSERT_EVENTS = "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line) VALUES"
+_LEADING_MARKS = "(?, iif((SELECT epoch FROM lead) = ?, ?, NULL), ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_EVENTS = "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line, version) VALUES"
 _ROW_MARKS = "(?, ?, ?, ?, ?, ?)"
 _UPSERT_ROWS = "INSERT INTO rows (kind, id, parent, open, body, ord) VALUES"
 _IF_THERE = "ON CONFLICT (kind, id) DO UPDATE SET parent = excluded.parent, open = excluded.open, body = excluded.body"
@@ -37,8 +35,8 @@ Found = Iterator[tuple[Any, ...]]
 
 def insert_events(connection: sqlite3.Connection, epoch: int, flat: list[Any]) -> None:
     """Write events given as one flat list of their columns, for as long as the epoch is the leader's."""
-    for part in _parts(flat, 8):
-        statement = _insert_events(len(part) // 8)
+    for part in _parts(flat, _COLUMNS):
+        statement = _insert_events(len(part) // _COLUMNS)
         part.insert(1, epoch)
         connection.execute(statement, part)
 
@@ -85,23 +83,6 @@ def _upsert_rows(rows: int) -> str:
     return f"{_UPSERT_ROWS} {', '.join([_ROW_MARKS] * rows)} {_IF_THERE}"
 
 
-def rebuild(connection: sqlite3.Connection, project: Projection, upcast: Upcast | None) -> None:
-    """Read every row anew from the log, in the transaction the caller has begun."""
-    connection.execute("DELETE FROM rows")
-    after = 0
-    while chunk := list(find_events(connection, after, _REPLAY_CHUNK, EVERYTHING)):
-        apply_changes(connection, chain.from_iterable(_replayed(found, project, upcast) for found in chunk))
-        after = chunk[-1][0]
-
-
-def _replayed(found: Sequence[Any], project: Projection, upcast: Upcast | None) -> list[tuple[int, Change]]:
-    seq, ts, owner, line = found
-    event = decoded(0, ts, owner, line, upcast)
-    return [
-        (seq, change) for change in changes_of(event, to_bytes(event.data, f"The event {event.kind}", "data"), project)
-    ]
-
-
 def keep_snapshot(connection: sqlite3.Connection, owner: str, seq: int, body: bytes) -> None:
     """Only the newest is kept; an older one that comes late changes nothing."""
     connection.execute(
@@ -117,29 +98,50 @@ def last_seq(connection: sqlite3.Connection) -> int:
 
 
 def find_records(connection: sqlite3.Connection, after: int, limit: int, only: EventFilter) -> Found:
-    return _find(connection, _RECORD, after, limit, only)
+    """Events above a number with what filters look at, as they were written."""
+    return _find(connection, _RECORD, _number(after) + 1, LAST, limit, only)
+
+
+def find_last_records(connection: sqlite3.Connection, before: int, limit: int, only: EventFilter) -> Found:
+    """Events below a number, the newest first."""
+    return _find(connection, _RECORD, 0, _number(before) - 1, limit, only, newest_first=True)
 
 
 def find_events(connection: sqlite3.Connection, after: int, limit: int, only: EventFilter) -> Found:
-    return _find(connection, _EVENT, after, limit, only)
+    return _find(connection, _KEPT, _number(after) + 1, LAST, limit, only)
 
 
-def _find(connection: sqlite3.Connection, columns: str, after: int, limit: int, only: EventFilter) -> Found:
-    """Events above a number, by the narrowest index, else stretch by stretch."""
-    if len(only.kinds) > _MOST_KINDS:
-        raise TooLargeError(f"{len(only.kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} may be.")
-    after, left = min(_number(after), _LAST - 1), _number(limit)
+def kept_in(found: Sequence[Any]) -> Kept:
+    """What `find_records` found, as it lies in the log."""
+    seq, _, _, owner, _, _, line, ts, version = found
+    return Kept(seq, ts, owner, version, line)
+
+
+def _find(
+    connection: sqlite3.Connection,
+    columns: str,
+    low: int,
+    high: int,
+    limit: int,
+    only: EventFilter,
+    newest_first: bool = False,
+) -> Found:
+    """Events between two numbers, by the narrowest index, else stretch by stretch."""
+    check_filter(only)
     indexed = only.task or only.run or only.owner
-    ranges = [(after + 1, _LAST)] if indexed else stretches(connection, after, only)
-    for low, high in ranges:
+    ranges = [(low, high)] if indexed else list(stretches(connection, low, high, only))
+    left = _number(limit)
+    for first, last in reversed(ranges) if newest_first else ranges:
         if left <= 0:
             return
-        for found in connection.execute(*log_question(columns, low, high, left, only)):
+        for found in connection.execute(*log_question(columns, first, last, left, only, newest_first)):
             left -= 1
             yield found
 
 
-def log_question(columns: str, low: int, high: int, limit: int, only: EventFilter) -> Question:
+def log_question(
+    columns: str, low: int, high: int, limit: int, only: EventFilter, newest_first: bool = False
+) -> Question:
     """Events between two numbers; conditions no index is for, or no longer, are only looked at (`+` keeps them so)."""
     conditions: list[str] = []
     values: list[Any] = []
@@ -153,21 +155,22 @@ def log_question(columns: str, low: int, high: int, limit: int, only: EventFilte
         values += sorted(only.kinds)
     where = " AND ".join([*conditions, "seq >= ? AND seq <= ?"])
     values += (low, high)
+    order = "ORDER BY seq DESC LIMIT ?" if newest_first else "ORDER BY seq LIMIT ?"
     if not only.owner or only.task or only.run:
-        return f"SELECT {columns} FROM events WHERE {where} ORDER BY seq LIMIT ?", [*values, limit]
+        return f"SELECT {columns} FROM events WHERE {where} {order}", [*values, limit]
     by_owner, owner = (
         f"SELECT {columns} FROM events WHERE {NOT_BY_RUN} AND owner = ? AND {where}",
         [only.owner, *values],
     )
     if not only.owner.startswith("run:"):
-        return f"{by_owner} ORDER BY seq LIMIT ?", [*owner, limit]
+        return f"{by_owner} {order}", [*owner, limit]
     by_run, run = f"SELECT {columns} FROM events WHERE run_id = ? AND {where}", [only.owner[4:], *values]
-    return f"{by_run} UNION ALL {by_owner} ORDER BY seq LIMIT ?", [*run, *owner, limit]
+    return f"{by_run} UNION ALL {by_owner} {order}", [*run, *owner, limit]
 
 
 def _number(asked: int) -> int:
     """A number as the file can compare it, whatever was asked for."""
-    return min(max(asked, 0), _LAST)
+    return min(max(asked, 0), LAST - 1)
 
 
 def rows_question(

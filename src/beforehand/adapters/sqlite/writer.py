@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from beforehand.adapters.sqlite.encoding import Change, Entry
+from beforehand.adapters.log.encoding import Change, Entry, line_of
 from beforehand.adapters.sqlite.lead import check_lead
 from beforehand.adapters.sqlite.schema import explained
 from beforehand.adapters.sqlite.spans import Note, Spans, note_spans
@@ -153,11 +153,11 @@ class Writer:
         flat: list[Any] = []
         changes: list[tuple[int, Change]] = []
         for append in appends:
-            for ts, kind, scene, owner, run_id, task_id, tail, rows in append.entries:
+            for ts, kind, scene, owner, run_id, task_id, version, tail, rows in append.entries:
                 seq += 1
-                line = b'{"seq":%d,%b' % (seq, tail)
+                line = line_of(seq, tail)
                 records.append(Record(seq, kind, scene, owner, run_id, task_id, line))
-                flat += (seq, ts, kind, scene, owner, run_id, task_id, line)
+                flat += (seq, ts, kind, scene, owner, run_id, task_id, line, version)
                 for row in rows:
                     changes.append((seq, row))
         notes = self._spans.unnoted(records)

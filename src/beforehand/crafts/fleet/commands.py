@@ -123,7 +123,7 @@ def _asked(settings: "Settings", name: str | None, scene: str | None) -> "list[D
     from beforehand.cli.read_home import read_home
     from beforehand.cli.run_async import run_async
 
-    leader = read_leader(settings.store_url)
+    leader = read_leader(settings.database)
     if leader is not None and leader.alive and leader.url:
         return run_async(_at_server(leader.url, settings["token"], name, scene))
     print_err("No server runs on this home, so this is how its log was left.")

@@ -59,7 +59,7 @@ async def follow_events(
     only = EventFilter(kinds=wanted, run=run or None, task=task or None, scene=scene or None)
     if before is not None or limit is not None:
         end = await _place(runtime, before) if before else None
-        records = await runtime.store.last_records(limit or RECENT, before=end, only=only)
+        records = await runtime.store.last_records(before=end, limit=limit or RECENT, only=only)
         return _list_of([runtime.sentences.added_to(record.line) for record in records])
     place = await _place(runtime, last_event_id or after)
     return EventStream(log_frames(runtime.feed, place, only), request.app.state.audience)

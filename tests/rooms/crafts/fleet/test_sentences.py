@@ -33,10 +33,6 @@ TOLD = [
         {"robotId": "RB-1", "phase": "idle", "status": "blocked"},
         "RB-1 is blocked by something in its way.",
     ),
-        "robotUpdated",
-        {"robotId": "RB-1", "phase": "idle", "status": "blocked"},
-        "RB-1 is blocked by something in its way.",
-    ),
     (
         "robotUpdated",
         {"robotId": "RB-1", "phase": "charging", "errand": {"kind": "charge", "worksiteId": "C1", "state": "there"}},

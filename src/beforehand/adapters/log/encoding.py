@@ -1,12 +1,13 @@
-"""Events and documents as bytes, and back.
+"""Events and documents as bytes, and back in their present form.
 
 Everything is encoded in the caller, once, before anything is queued: what cannot be written is refused there with a
-sentence and costs nobody else their commit. A line lacks only its number, which the writer puts in front.
+sentence and costs nobody else their commit. A line lacks only its number, which the writer puts in front. An event that
+older code wrote is brought up to date whenever it is read.
 """
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -16,13 +17,13 @@ from pydantic_core import from_json, to_json
 from beforehand.model.errors import BadInputError, TooLargeError
 from beforehand.model.event import Event, iso
 from beforehand.model.reason import Problem
-from beforehand.ports.store import Projection
+from beforehand.model.versions import Upcasters, kind_version, up_to_date
+from beforehand.ports.store import Projection, Record
 
 MAX_BYTES = 256 * 1024 * 1024
 _MOST_PROBLEMS = 20
 _MOST_LEVELS = 250
 _HALF = "it holds half a character (a lone surrogate)"
-Upcast = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class Change(NamedTuple):
@@ -44,22 +45,44 @@ class Entry(NamedTuple):
     owner: str
     run_id: str | None
     task_id: str | None
+    version: int
     tail: bytes
     changes: Sequence[Change]
 
 
-def encoded(event: Event, project: Projection) -> Entry:
+class Kept(NamedTuple):
+    """An event as it lies in the log: what is not in its line, the version it was written in, and the line."""
+
+    seq: int
+    ts: int
+    owner: str
+    version: int
+    line: bytes
+
+
+def encoded(event: Event, project: Projection, upcasters: Upcasters) -> Entry:
     """The event and its rows as bytes. The projection never sees a number: there is none yet."""
     if event.seq:
         event = event.numbered(0)
     kind, about = event.kind, event.about
     what = f"The event {kind}"
     data = to_bytes(event.data, what, "data")
-    head = _head(kind, event.scene, event.correlation_id)
-    tail = b'"ts":"%b",%b,"about":%b,"data":%b}' % (_time(event.ts, what), head, to_bytes(about, what, "about"), data)
+    tail = _tail(event, data, what)
     check_text(event.owner, what, "owner")
     run_id, task_id = _id(about.get("runId")), _id(about.get("taskId"))
-    return Entry(event.ts, kind, event.scene, event.owner, run_id, task_id, tail, changes_of(event, data, project))
+    version, changes = kind_version(kind, upcasters), changes_of(event, data, project)
+    return Entry(event.ts, kind, event.scene, event.owner, run_id, task_id, version, tail, changes)
+
+
+def line_of(seq: int, tail: bytes) -> bytes:
+    """A whole line: the event's wire form as JSON."""
+    return b'{"seq":%d,%b' % (seq, tail)
+
+
+def _tail(event: Event, data: bytes, what: str) -> bytes:
+    head = _head(event.kind, event.scene, event.correlation_id)
+    about = to_bytes(event.about, what, "about")
+    return b'"ts":"%b",%b,"about":%b,"data":%b}' % (_time(event.ts, what), head, about, data)
 
 
 def changes_of(event: Event, data: bytes, project: Projection) -> list[Change]:
@@ -76,6 +99,11 @@ def changes_of(event: Event, data: bytes, project: Projection) -> list[Change]:
             written = None if body is None else to_bytes(body, f"The event {event.kind}", kind)
         changes.append(Change(kind, id, parent, int(row.open), written))
     return changes
+
+
+def changes_anew(event: Event, project: Projection) -> list[Change]:
+    """The rows that an event from the log makes in its present form."""
+    return changes_of(event.numbered(0), to_bytes(event.data, f"The event {event.kind}", "data"), project)
 
 
 def to_bytes(value: Any, what: str, path: str) -> bytes:
@@ -102,12 +130,31 @@ def from_bytes(encoded: bytes) -> dict[str, Any]:
         return json.loads(encoded)  # type: ignore[no-any-return]
 
 
-def decoded(seq: int, ts: int, owner: str, line: bytes, upcast: Upcast | None = None) -> Event:
-    """The event as it was appended, brought up to the present version of its kind."""
-    wire = from_bytes(line)
-    if upcast is not None:
-        wire = upcast(wire)
-    return Event(wire["kind"], wire["about"], wire["data"], ts, wire.get("scene"), wire["correlationId"], owner, seq)
+def present_event(kept: Kept, upcasters: Upcasters) -> Event:
+    """The event as it was appended, brought up to date."""
+    return up_to_date(_written(kept), kept.version, upcasters)
+
+
+def present_record(kept: Kept, upcasters: Upcasters) -> Record:
+    """The event as filters and the wire see it, brought up to date."""
+    written = _written(kept)
+    event = up_to_date(written, kept.version, upcasters)
+    line = kept.line
+    if event is not written:
+        what = f"The event {event.kind}"
+        line = line_of(event.seq, _tail(event, to_bytes(event.data, what, "data"), what))
+    return record_of(event, line)
+
+
+def record_of(event: Event, line: bytes) -> Record:
+    run_id, task_id = _id(event.about.get("runId")), _id(event.about.get("taskId"))
+    return Record(event.seq, event.kind, event.scene, event.owner, run_id, task_id, line)
+
+
+def _written(kept: Kept) -> Event:
+    wire = from_bytes(kept.line)
+    about, data, cause = wire["about"], wire["data"], wire["correlationId"]
+    return Event(wire["kind"], about, data, kept.ts, wire.get("scene"), cause, kept.owner, kept.seq)
 
 
 def _time(ts: int, what: str) -> bytes:

@@ -1,0 +1,1 @@
+"""What every store does alike, whatever it is made of: events as bytes and back, and how it refuses."""

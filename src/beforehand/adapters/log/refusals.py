@@ -1,0 +1,68 @@
+"""How every store refuses, so that people read the same sentence whichever store they use.
+
+`where` is the place of the log as it may stand in a sentence: a path, or `in memory`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from beforehand.model.errors import BadInputError, NotLeadingError, TooLargeError, UnavailableError
+from beforehand.model.event import iso
+from beforehand.ports.store import EventFilter, Leader
+
+_MOST_KINDS = 1000
+
+
+def led_by_another(where: str, leader: Leader | None) -> NotLeadingError:
+    """The refusal of a write, saying who leads and where."""
+    if leader is None:
+        return NotLeadingError(f"Another process leads the log {where}.", hint="Wait for it to end, or use its server.")
+    server = f" at {leader.url}" if leader.url else ""
+    return NotLeadingError(
+        f"Process {leader.pid} on {leader.host} leads the log {where}{server} since {iso(leader.since)}.",
+        hint=f"Use its server{server}, or stop it and try again." if server else "Wait for it to end, or stop it.",
+        extra={"path": where, **asdict(leader)},
+    )
+
+
+def only_reading(where: str, leader: Leader | None) -> NotLeadingError:
+    """The refusal of a write by a process that opened the log to read it."""
+    known = led_by_another(where, leader) if leader and leader.alive else None
+    return NotLeadingError(
+        known.says if known else f"This process opened the log {where} for reading only.",
+        hint=known.hint if known else "Open it for leading to write.",
+        extra=known.extra if known else {"path": where},
+    )
+
+
+def closed(where: str) -> UnavailableError:
+    return UnavailableError(f"The log {where} has been closed.", code="store.closed")
+
+
+def no_room(where: str) -> UnavailableError:
+    return UnavailableError(
+        f"There is no room left to write the log {where}; what was asked for was not written.",
+        code="store.full",
+        hint="Free some space on that disk and try again.",
+    )
+
+
+def newer_data(where: str, names: Sequence[str]) -> UnavailableError:
+    """The refusal to open what newer code wrote; `names` are the kinds of events, or Beforehand itself."""
+    return UnavailableError(
+        f"The log {where} was written by a newer version, which this one cannot read ({', '.join(names)}).",
+        code="store.too_new",
+        hint="Use that newer version, or another home.",
+    )
+
+
+def half_a_character() -> BadInputError:
+    return BadInputError(
+        "A name that was asked for holds half a character (a lone surrogate), which no name in the log can.",
+        hint="Check the spelling of the name.",
+    )
+
+
+def check_filter(only: EventFilter) -> None:
+    if len(only.kinds) > _MOST_KINDS:
+        raise TooLargeError(f"{len(only.kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} may be.")

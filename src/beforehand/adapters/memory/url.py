@@ -1,0 +1,38 @@
+"""Logs in memory, by URL: `memory:` is a new one each time. Satisfies `ports.store.StoreScheme`."""
+
+from collections.abc import Callable
+
+from beforehand.adapters.memory.log import WHERE
+from beforehand.adapters.memory.store import MemoryStore
+from beforehand.model.finding import Finding
+from beforehand.model.versions import Upcasters
+from beforehand.ports.store import Leader, Projection, Store
+
+
+async def open_store(
+    url: str,
+    *,
+    project: Projection,
+    lead: bool,
+    now_ms: Callable[[], int],
+    url_of_server: str | None,
+    note: str,
+    upcasters: Upcasters,
+) -> Store:
+    return MemoryStore(project, lead=lead, now_ms=now_ms, url=url_of_server, note=note, upcasters=upcasters)
+
+
+def store_exists(url: str) -> bool:
+    return False
+
+
+def read_leader(url: str) -> Leader | None:
+    return None
+
+
+def store_location(url: str) -> str:
+    return WHERE
+
+
+def check_store(url: str) -> list[Finding]:
+    return []

@@ -1,0 +1,95 @@
+"""Taking the lead of a log, or looking into it beside whoever leads."""
+
+import os
+import sqlite3
+from contextlib import closing
+from errno import EISDIR
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from beforehand.adapters.sqlite.lead import lock, take_lead
+from beforehand.adapters.sqlite.schema import connect_reading, connect_writing, explained, has_layout
+from beforehand.adapters.sqlite.upgrade import bring_up_to_date, copy_in, copy_up_to_date, has_older_data, upgraded_at
+from beforehand.model.errors import UnavailableError
+from beforehand.model.versions import Upcasters
+from beforehand.ports.store import Projection
+
+
+class Lead(NamedTuple):
+    """What leading holds on to: the lock's descriptor, the connection that writes, and the epoch it writes under."""
+
+    lock: int
+    connection: sqlite3.Connection
+    epoch: int
+    upgraded_at: int
+
+    def release(self) -> None:
+        self.connection.close()
+        os.close(self.lock)
+
+
+class Look(NamedTuple):
+    """What reading looks into: the log itself, or the folder of a copy that was brought up to date."""
+
+    copied: "TemporaryDirectory[str] | None"
+    upgraded_at: int
+
+    def release(self) -> None:
+        if self.copied is not None:
+            self.copied.cleanup()
+
+
+class Opening(NamedTuple):
+    """How a log is to be opened."""
+
+    path: Path
+    project: Projection
+    upcasters: Upcasters
+    since: int
+    url: str | None = None
+    note: str = ""
+
+
+def take(opening: Opening) -> Lead:
+    """Become the leader of a log that is up to date, or leave everything as it was."""
+    path = opening.path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = lock(path)
+    except OSError as problem:
+        raise explained(problem, path) from problem
+    try:
+        connection = connect_writing(path)
+        try:
+            upgraded = bring_up_to_date(connection, path, opening.project, opening.upcasters)
+            epoch = take_lead(connection, since=opening.since, url=opening.url, note=opening.note)
+            return Lead(held, connection, epoch, upgraded)
+        except BaseException:
+            connection.close()
+            raise
+    except BaseException as problem:
+        os.close(held)
+        if isinstance(problem, sqlite3.Error | OSError):
+            raise explained(problem, path) from problem
+        raise
+
+
+def look(opening: Opening) -> Look:
+    """Make sure there is a log that can be read; of an older one a copy is brought up to date."""
+    path = opening.path
+    if not path.exists():
+        raise UnavailableError(
+            f"There is no log at {path} yet.", code="store.missing", hint="Start the home once, or name another one."
+        )
+    if not path.is_file():
+        raise explained(IsADirectoryError(EISDIR, os.strerror(EISDIR)), path)
+    try:
+        with closing(connect_reading(path)) as connection:
+            if has_layout(connection, path) and not has_older_data(connection, path, opening.upcasters):
+                return Look(None, upgraded_at(connection))
+            copied = copy_up_to_date(connection, path, opening.project, opening.upcasters)
+        with closing(connect_reading(copy_in(copied))) as connection:
+            return Look(copied, upgraded_at(connection))
+    except (sqlite3.Error, OSError) as problem:
+        raise explained(problem, path) from problem

@@ -1,0 +1,51 @@
+"""Logs in SQLite files, by URL: `sqlite:///path`, or just the path. Satisfies `ports.store.StoreScheme`."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from beforehand.adapters.sqlite import checks, lead
+from beforehand.adapters.sqlite.store import SqliteStore
+from beforehand.model.errors import BadInputError
+from beforehand.model.finding import Finding
+from beforehand.model.versions import Upcasters
+from beforehand.ports.store import Leader, Projection, Store
+
+_PREFIX = "sqlite:///"
+
+
+def path_in(url: str) -> Path:
+    """The file a URL names; three slashes are followed by the path, so a fourth makes it an absolute one."""
+    if url.startswith("sqlite:") and not url.startswith(_PREFIX):
+        raise BadInputError("A store in SQLite is named sqlite:///path, or just by its path.", code="settings.db")
+    return Path(url.removeprefix(_PREFIX)).expanduser().absolute()
+
+
+async def open_store(
+    url: str,
+    *,
+    project: Projection,
+    lead: bool,
+    now_ms: Callable[[], int],
+    url_of_server: str | None,
+    note: str,
+    upcasters: Upcasters,
+) -> Store:
+    return await SqliteStore.open(
+        path_in(url), project=project, lead=lead, now_ms=now_ms, url=url_of_server, note=note, upcasters=upcasters
+    )
+
+
+def store_exists(url: str) -> bool:
+    return path_in(url).exists()
+
+
+def read_leader(url: str) -> Leader | None:
+    return lead.read_leader(path_in(url))
+
+
+def store_location(url: str) -> str:
+    return str(path_in(url))
+
+
+def check_store(url: str) -> list[Finding]:
+    return checks.check_file(path_in(url))
