@@ -41,10 +41,12 @@ elif ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     "$python" -m venv .venv
 fi
 
-# The lock names everything, so nothing is left to resolve. Most modules are never loaded, so none is compiled ahead.
-install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-compile --no-deps "$@"; }
+# The lock names everything, so nothing is left to resolve.
+install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps "$@"; }
 
 say "Installing what running needs into .venv; the first time this takes about half a minute."
 install --require-hashes -r requirements/runtime.txt
 install --no-build-isolation -e .
+# Where Python is told not to write bytecode, every start would compile the sources again.
+.venv/bin/python -m compileall -q src || true
 say "Ready: .venv/bin/beforehand"
