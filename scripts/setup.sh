@@ -42,11 +42,12 @@ elif ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
 fi
 
 # The lock names everything, so nothing is left to resolve.
-install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps "$@"; }
+install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-compile --no-deps "$@"; }
 
 say "Installing what running needs into .venv; the first time this takes about half a minute."
 install --require-hashes -r requirements/runtime.txt
 install --no-build-isolation -e .
-# Where Python is told not to write bytecode, every start would compile the sources again.
-.venv/bin/python -m compileall -q src || true
+# Compiled once here, on all cores and without the packages' own tests: where Python is told not to write bytecode, every
+# start would compile everything again.
+.venv/bin/python -m compileall -qq -j 0 -x '[/]tests[/]' .venv/lib src || true
 say "Ready: .venv/bin/beforehand"
