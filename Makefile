@@ -1,9 +1,10 @@
-# `make run` starts Beforehand with its demo, `make test` proves that it works; both set everything up first.
+# `make run` starts Beforehand with its demo, `make test` proves that it works; both set up first what they need.
 # Needed beforehand: Python 3.11 or newer with venv, and make.
 #
-#   make setup   make .venv with everything in it          make lint    style, types and the import contract
-#   make run     console and demo on PORT (8700)           make bench   the benchmarks, a table each (BENCH=name for one)
-#   make test    lint, then all tests                      make lock    write requirements/*.txt anew
+#   make setup   make .venv with what running needs        make dev     add what tests, lint and benchmarks need
+#   make run     console and demo on PORT (8700)           make lint    style, types and the import contract
+#   make test    lint, then all tests but the long ones    make bench   the benchmarks, a table each (BENCH=name for one)
+#   make soak    the long tests: they may take an hour     make lock    write requirements/*.txt anew
 #
 # Variables: PYTHON=python3.12, PORT=8701, RUN_FLAGS="--no-open", PYTEST_FLAGS="-k approval", BENCH=engine.
 
@@ -14,38 +15,51 @@ PYTEST_FLAGS ?=
 BENCH ?=
 
 BIN := .venv/bin
-STAMP := .venv/.setup-$(shell pwd -P | cksum | cut -d ' ' -f 1)
+PLACE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
+STAMP := .venv/.setup-$(PLACE)
+DEV_STAMP := .venv/.dev-$(PLACE)
 BENCH_STAMP := .venv-bench/.setup
-PACKAGES := $(wildcard pyproject.toml examples/plugin/pyproject.toml)
+EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CHECKED := src tests benchmarks examples scripts
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup run test lint bench bench-peers lock clean
+.PHONY: help setup dev run test soak lint bench bench-peers lock clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
 
 setup: $(STAMP)
 
-$(STAMP): requirements/dev.txt scripts/setup.sh $(PACKAGES)
+$(STAMP): requirements/runtime.txt scripts/setup.sh pyproject.toml
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh
+	@touch $@
+
+dev: $(DEV_STAMP)
+
+$(DEV_STAMP): $(STAMP) requirements/dev.txt scripts/setup-dev.sh $(EXAMPLES)
+	@sh scripts/setup-dev.sh
 	@touch $@
 
 run: setup
 	@$(BIN)/python scripts/demo.py --port $(PORT) $(RUN_FLAGS)
 
-lint: setup
+lint: dev
 	$(BIN)/ruff check $(wildcard $(CHECKED))
 	$(BIN)/ruff format --check $(wildcard $(CHECKED))
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
 
-test: setup lint
+test: dev lint
 	@sh scripts/test-packages.sh
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_FLAGS)
+	$(PYTEST) -m "not soak" $(PYTEST_FLAGS)
 
-bench: setup
+soak: dev
+	@sh scripts/test-packages.sh
+	$(PYTEST) -m soak --timeout 3600 $(PYTEST_FLAGS)
+
+bench: dev
 	@sh scripts/bench.sh $(BENCH)
 
 bench-peers: $(BENCH_STAMP)

@@ -3,7 +3,7 @@
     python benchmarks/cell.py [--quick] [--timeout SECONDS]
 
 Fast Downward and pyperplan are asked through unified-planning when the running Python has them; install them with
-`pip install 'beforehand[bench-cell]'`. Every row is measured in this run; a ratio is the planner's time over ours.
+`make bench-peers`. Every row is measured in this run; a ratio is the planner's time over ours.
 """
 
 import argparse
@@ -237,7 +237,7 @@ def installed() -> list[str]:
     try:
         from unified_planning.shortcuts import OneshotPlanner, get_environment
     except ImportError:
-        print("unified-planning is not installed; `pip install 'beforehand[bench-cell]'` adds the planners to compare.")
+        print("unified-planning is not installed; make bench-peers adds the planners to compare with.")
         return []
     warnings.simplefilter("ignore")
     get_environment().credits_stream = None

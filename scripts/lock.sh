@@ -1,11 +1,19 @@
 #!/bin/sh
 # Writes requirements/*.txt from pyproject.toml: hashed, for Python 3.11 and later, naming no registry and no path.
+#
+#   runtime   what running needs, and what builds the package, since make setup installs the checkout
+#   dev       that, and what tests, lint and benchmarks need; the same versions of whatever both have
+#   bench     what the benchmarks compare with, for an environment of its own
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$(pwd)/.venv/bin:$PATH"
 command -v uv >/dev/null 2>&1 || {
-    printf '%s\n' "make lock needs uv; install it with: .venv/bin/pip install uv" >&2
+    printf '%s\n' "make lock needs uv; make dev installs it." >&2
     exit 1
+}
+
+builder() {
+    python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")'
 }
 
 lock() {
@@ -16,6 +24,6 @@ lock() {
     printf '%s\n' "Wrote $out." >&2
 }
 
-lock runtime
-lock dev --extra dev
-lock bench --extra bench --extra bench-cell
+builder | lock runtime -
+lock dev --extra dev --constraint requirements/runtime.txt
+lock bench --extra bench --extra bench-cell --extra fast

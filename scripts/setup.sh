@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes .venv with everything Beforehand and its tests need, from the hashed locks in requirements/.
+# Makes .venv with what running Beforehand needs, from the hashed lock in requirements/. make dev adds the rest.
 # What is missing on a Debian machine is installed when this runs as root; otherwise a sentence says what to install.
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,12 +41,13 @@ elif ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     "$python" -m venv .venv
 fi
 
-say "Installing the dependencies into .venv; the first time this takes a few minutes."
-.venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
+# The lock names everything, so nothing is left to resolve.
+install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-compile --no-deps "$@"; }
 
-set -- -e .
-if [ -f examples/plugin/pyproject.toml ]; then
-    set -- "$@" -e examples/plugin
-fi
-.venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation "$@"
+say "Installing what running needs into .venv; the first time this takes about half a minute."
+install --require-hashes -r requirements/runtime.txt
+install --no-build-isolation -e .
+# Compiled once here, on all cores and without the packages' own tests: where Python is told not to write bytecode, every
+# start would compile everything again.
+.venv/bin/python -m compileall -qq -j 0 -x '[/]tests[/]' .venv/lib src || true
 say "Ready: .venv/bin/beforehand"

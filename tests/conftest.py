@@ -37,12 +37,13 @@ def find_module(name: str) -> str | None:
 
 FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "chromium": (lambda: find_executable("chromium"), "install the Debian package chromium"),
-    "node": (lambda: find_executable("node"), "run make setup, which installs Node from PyPI"),
-    "npm": (lambda: find_executable("npm"), "run make setup, which installs Node from PyPI"),
+    "node": (lambda: find_executable("node"), "run make dev, which installs Node from PyPI"),
+    "npm": (lambda: find_executable("npm"), "run make dev, which installs Node from PyPI"),
     "git": (lambda: find_executable("git"), "install the Debian package git"),
     "mosquitto": (lambda: find_executable("mosquitto"), "install the Debian package mosquitto"),
-    "arcadedb": (lambda: find_module("arcadedb_embedded"), "run make setup, which installs arcadedb-embedded"),
-    "playwright": (lambda: find_module("playwright"), "run make setup, which installs playwright"),
+    "arcadedb": (lambda: find_module("arcadedb_embedded"), "run make dev, which installs arcadedb-embedded"),
+    "playwright": (lambda: find_module("playwright"), "run make dev, which installs playwright"),
+    "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),
 }
 
 
@@ -59,6 +60,7 @@ def require(thing: str) -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(*things): skip, or fail with CI=true, where one of them is missing")
+    config.addinivalue_line("markers", "soak: takes long or reaches out; make soak runs it, make test does not")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

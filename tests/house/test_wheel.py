@@ -1,15 +1,17 @@
 """The wheel holds what a user needs and nothing else."""
 
+import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture(scope="module")
-def wheel_names(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "-q"]
     done = subprocess.run(
@@ -21,7 +23,12 @@ def wheel_names(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> l
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = folder.glob("beforehand-*.whl")
     with zipfile.ZipFile(built) as archive:
-        return archive.namelist()
+        yield archive
+
+
+@pytest.fixture(scope="module")
+def wheel_names(wheel: zipfile.ZipFile) -> list[str]:
+    return wheel.namelist()
 
 
 def test_the_wheel_is_typed(wheel_names: list[str]) -> None:
@@ -47,3 +54,23 @@ def test_the_wheel_carries_nothing_else(wheel_names: list[str]) -> None:
 
 def test_the_wheel_carries_its_licence(wheel_names: list[str]) -> None:
     assert any(name.endswith("licenses/LICENSE") for name in wheel_names)
+
+
+@pytest.fixture(scope="module")
+def asked_for(wheel: zipfile.ZipFile) -> list[str]:
+    """The lines with which the wheel names what it needs: `numpy>=2`, `neo4j>=6; extra == 'graph'`."""
+    (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+    return re.findall(r"^Requires-Dist: (.*)", wheel.read(name).decode(), re.MULTILINE)
+
+
+def test_only_what_everybody_needs_is_no_extra(asked_for: list[str]) -> None:
+    for everybody in (line for line in asked_for if "extra ==" not in line):
+        assert not everybody.startswith(("scipy", "neo4j", "pytest", "playwright", "arcadedb", "nodejs"))
+
+
+def test_the_documented_extras_are_there(asked_for: list[str], repository: Path) -> None:
+    page = (repository / "docs" / "install.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\| `(\w+)` \| .*?`(\w+)`", page, re.MULTILINE)
+    assert dict(documented) == {"graph": "neo4j", "fast": "scipy"}
+    for extra, brings in documented:
+        assert [line for line in asked_for if line.startswith(brings) and f"extra == '{extra}'" in line]

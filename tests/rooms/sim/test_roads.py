@@ -1,4 +1,4 @@
-"""A robot's own way: shortest, one-way edges kept, the same every time, in small graphs and big ones."""
+"""A robot's own way: shortest, one-way edges kept, the same every time, in small graphs and big ones, scipy or not."""
 
 from math import inf
 
@@ -17,10 +17,12 @@ def grid(size: int) -> FleetScene:
     return FleetScene.model_validate({"name": "grid", "nodes": nodes, "edges": up + across})
 
 
-@pytest.fixture(params=[False, True], ids=["small", "big"])
+@pytest.fixture(params=["small", "big", "big without scipy"])
 def scene_roads(request, monkeypatch):
-    if request.param:
+    if request.param != "small":
         monkeypatch.setattr(roads_module, "_BIG", 0)
+    if request.param == "big without scipy":
+        request.getfixturevalue("without_scipy")
     return Roads
 
 

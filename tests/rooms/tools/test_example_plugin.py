@@ -17,7 +17,7 @@ from beforehand.ports.tool import ToolContext
 @pytest.fixture
 def box() -> ToolRegistry:
     found = [point for point in entry_points(group="beforehand.plugins") if point.name == "bench"]
-    assert found, "the example plug-in is not installed; run make setup"
+    assert found, "the example plug-in is not installed; run make dev"
     plugins = PluginRegistry("bench")
     found[0].load()(plugins)
     return ToolRegistry(plugins.tools)

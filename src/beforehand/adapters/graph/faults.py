@@ -24,7 +24,7 @@ def no_driver() -> UnavailableError:
     return UnavailableError(
         "The driver for graph databases is not installed.",
         code="graph.no_driver",
-        hint="Install it: pip install 'beforehand[graph]'.",
+        hint="Install it beside Beforehand: pip install 'neo4j>=6', or in its checkout: pip install '.[graph]'.",
     )
 
 

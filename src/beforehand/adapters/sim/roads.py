@@ -12,6 +12,7 @@ from math import atan2, hypot, inf
 from typing import NamedTuple
 
 from beforehand.model.fleet import FleetScene
+from beforehand.ports.compiled import has_scipy
 
 _SHORTEST_M = 0.001
 _EQUAL_M = 1e-6
@@ -111,7 +112,9 @@ class Roads:
         return found
 
     def _far(self, target: int) -> Sequence[float]:
-        """The same for big halls, where the compiled search is many times faster."""
+        """The same for big halls, in bare numbers, and many times faster where scipy is installed."""
+        if not has_scipy():
+            return array("d", self._near(target))
         from scipy.sparse.csgraph import dijkstra
 
         return array("d", dijkstra(self._matrix(), indices=target).tobytes())

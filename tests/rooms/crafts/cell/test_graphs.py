@@ -128,7 +128,7 @@ async def test_without_the_driver_one_learns_how_to_get_it(tmp_path: Path, monke
     monkeypatch.setitem(sys.modules, "neo4j", None)
     with pytest.raises(UnavailableError, match="driver for graph databases is not installed") as refused:
         await pull_scene(settings(tmp_path, graph="bolt://127.0.0.1:1"), "cell")
-    assert "beforehand[graph]" in refused.value.hint
+    assert "pip install 'neo4j>=6'" in refused.value.hint
 
 
 # -- addresses -------------------------------------------------------------------------------------------------------

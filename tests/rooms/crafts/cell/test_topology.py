@@ -73,6 +73,20 @@ def test_scipy_and_python_agree_on_uneven_costs(monkeypatch: pytest.MonkeyPatch)
         assert big.shortest_path(start, end) == plain.shortest_path(start, end)
 
 
+def test_big_graphs_are_the_same_without_scipy(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> list[object]:
+        topology = Topology(grid(9, None))
+        moves, cost = distances_among(topology, range(0, 81, 7))
+        assert cost.dtype == moves.dtype
+        pairs = [random.Random(seed).sample(topology.names, 2) for seed in range(50)]
+        return [moves.tolist(), cost.tolist(), [topology.shortest_path(start, end) for start, end in pairs]]
+
+    monkeypatch.setattr(module, "BIG", 1)
+    compiled = found()
+    request.getfixturevalue("without_scipy")
+    assert found() == compiled
+
+
 def test_costs_beyond_floats_stay_exact() -> None:
     moves = [
         Move(source="A", target="B", cost=10**17),

@@ -1,6 +1,8 @@
-"""True path lengths: one-way edges, given lengths, the same from the small and the big search."""
+"""True path lengths: one-way edges, given lengths, the same from the small and the big search, scipy or not."""
 
 import math
+import random
+from typing import Any
 
 import pytest
 
@@ -21,10 +23,12 @@ def scene() -> FleetScene:
     return FleetScene(name="s", nodes=nodes, edges=edges, worksites=chargers)
 
 
-@pytest.fixture(params=["small", "big"])
+@pytest.fixture(params=["small", "big", "big without scipy"])
 def routes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Routes:
-    if request.param == "big":
+    if request.param != "small":
         monkeypatch.setattr(module, "BIG_GRAPH", 0)
+    if request.param == "big without scipy":
+        request.getfixturevalue("without_scipy")
     return Routes(scene())
 
 
@@ -50,6 +54,34 @@ def test_a_robot_between_two_nodes_goes_on_to_the_next(routes: Routes) -> None:
 def test_the_nearest_charger(routes: Routes) -> None:
     assert routes.to_charger("B") == pytest.approx(1)
     assert routes.to_charger("C") == math.inf
+
+
+def untidy_hall(seed: int) -> FleetScene:
+    """Edges here and there, some one-way, some between two nodes on one spot."""
+    draw = random.Random(seed)
+    names = [f"N{number}" for number in range(60)]
+    nodes = [{"id": name, "x": draw.choice([0, 0.1, 7.3]), "y": draw.choice([0, 0.2])} for name in names]
+    edges: list[dict[str, Any]] = []
+    for _ in range(110):
+        start, end = draw.sample(names, 2)
+        length = {"lengthM": draw.uniform(0.1, 9)} if draw.random() < 0.4 else {}
+        edges.append({"from": start, "to": end, "oneWay": draw.random() < 0.3, **length})
+    return FleetScene.model_validate({"name": "untidy", "nodes": nodes, "edges": edges})
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_search_gives_the_same_number_to_the_last_bit(
+    seed: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows() -> list[list[float]]:
+        routes = Routes(untidy_hall(seed))
+        return [list(routes.to(name)) + list(routes.out_of(number)) for name, number in routes.index.items()]
+
+    small = rows()
+    monkeypatch.setattr(module, "BIG_GRAPH", 0)
+    assert rows() == small
+    request.getfixturevalue("without_scipy")
+    assert rows() == small
 
 
 def test_a_way_there_and_back_is_as_long_and_parts_of_a_map_are_told_apart() -> None:

@@ -1,7 +1,7 @@
 """Distances in bulk, for graphs too big to search one by one in plain Python.
 
 Even costs: breadth-first from many places at once, one bit each, a level of the whole graph per numpy call.
-Uneven costs: scipy's Dijkstra over the exact combined weights. Imported only when a question is that big.
+Uneven costs: scipy's Dijkstra over the exact combined weights, plain Python's where scipy is not installed.
 """
 
 from collections.abc import Sequence
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from beforehand.ports.compiled import has_scipy
 
 if TYPE_CHECKING:
     from beforehand.crafts.cell.core.topology import Topology
@@ -63,10 +65,12 @@ def _even_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints
 
 
 def _uneven_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints]:
+    countable = topology.heaviest * len(topology.names) < 2**53
+    if not countable or not has_scipy():
+        moves, cost = _plain_among(topology, places)
+        return moves, cost.astype(np.int64) if countable else cost
     from scipy.sparse.csgraph import dijkstra
 
-    if topology.heaviest * len(topology.names) >= 2**53:
-        return _exact_among(topology, places)
     far = dijkstra(_matrix(topology, backwards=False), indices=list(places))[:, list(places)]
     known = np.isfinite(far)
     whole = np.where(known, far, 0).astype(np.int64)
@@ -74,8 +78,8 @@ def _uneven_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, In
     return np.where(known, moves, -1), cost
 
 
-def _exact_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints]:
-    """Costs beyond what a float counts exactly: plain Python, one place at a time, in objects."""
+def _plain_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Any]:
+    """One place at a time, with costs as Python's own numbers: they may be beyond what a float counts exactly."""
     moves = np.full((len(places), len(places)), -1, dtype=np.int64)
     cost: Any = np.zeros((len(places), len(places)), dtype=object)
     for column, place in enumerate(places):

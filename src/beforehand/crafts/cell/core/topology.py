@@ -3,7 +3,7 @@
 Of all paths the settled one is taken: least cost, then fewest moves, then the smallest sequence of names in plain
 string order. Positions are numbered in name order and costs are whole numbers of the scene's smallest decimal, so a
 tie is a tie and never a rounding. Even costs are searched by levels, in big graphs from both ends; uneven ones by
-Dijkstra, which is scipy's in big graphs only.
+Dijkstra, which is scipy's in big graphs only, and only where scipy is installed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from beforehand.model.cell import CellScene, Number
+from beforehand.ports.compiled import has_scipy
 
 SMALL = 400
 """Up to this many positions, how near all are to each other is worked out when the topology is built."""
@@ -204,7 +205,7 @@ class Topology:
         known = self._distances.get(t)
         if known is not None:
             return known
-        if len(self.names) >= BIG and self.heaviest * len(self.names) < EXACT:
+        if len(self.names) >= BIG and self.heaviest * len(self.names) < EXACT and has_scipy():
             from beforehand.crafts.cell.core.distances import distances_to
 
             far: Sequence[float] = distances_to(self, t)

@@ -1,7 +1,7 @@
 """The assignment that costs least in all: who takes which pallet so that the empty driving together is shortest.
 
 Distance is in metres. Priority and waiting count as metres too, at fixed rates, and what has waited past `maxWaitS`
-outweighs everything, older before younger. scipy solves it.
+outweighs everything, older before younger.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import numpy as np
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.eligibility import Offer, Whereabouts
+from beforehand.crafts.fleet.core.least_sum import least_sum_pairs
 
 PRIORITY_M = 1000.0
 """Metres that one point of priority is worth."""
@@ -25,17 +26,12 @@ def best_matching(board: Board, robots: Sequence[str], offers: Sequence[Offer]) 
     """Pairs of work and robot, in the order of the work."""
     if not robots or not offers:
         return []
-    from scipy.optimize import linear_sum_assignment
-
     where = Whereabouts(board, robots)
     table = where.table([board.site(offer.source_id).node_id for offer in offers])
     worths = _worths(board, offers)
     costs = np.stack([_costs(board, where, *one) for one in zip(offers, table, worths, strict=True)])
-    rows, columns = linear_sum_assignment(costs)
     return [
-        (offers[row], robots[column])
-        for row, column in zip(rows, columns, strict=True)
-        if costs[row, column] < IMPOSSIBLE_M / 2
+        (offers[row], robots[column]) for row, column in least_sum_pairs(costs) if costs[row, column] < IMPOSSIBLE_M / 2
     ]
 
 

@@ -1,16 +1,19 @@
 """True path lengths over the scene's nodes and edges, one-way edges honoured.
 
 A row holds the distance from every node to one target, worked out when first asked for and kept. Small graphs are
-searched in plain Python; big ones by scipy, imported only then. Equal inputs give equal numbers.
+searched in plain Python; big ones by scipy where it is installed, imported only then. Equal inputs give equal numbers,
+whoever searches.
 """
 
 import heapq
 import math
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from beforehand.model.fleet import FleetScene
+from beforehand.ports.compiled import has_scipy
 
 BIG_GRAPH = 400
 KEPT_FLOATS = 30_000_000
@@ -43,7 +46,8 @@ class Routes:
         self._rows: OrderedDict[tuple[int, bool], Sequence[float]] = OrderedDict()
         self._kept_rows = max(16, KEPT_FLOATS // max(1, len(self.places)))
         self._matrices: dict[bool, Any] = {}
-        if len(self.places) >= BIG_GRAPH:
+        self._big = len(self.places) >= BIG_GRAPH
+        if self._big and has_scipy():
             self._by_scipy([0], True)  # Importing scipy takes a while: better now than in the first tick.
         chargers = [site.node_id for site in scene.worksites if site.worksite_type == "charger"]
         self._to_charger = self._from_many([self.index[node] for node in chargers]) if chargers else None
@@ -115,9 +119,10 @@ class Routes:
         return 0.0 if self._to_charger is None else float(self._to_charger[self.index[node_id]])
 
     def _from_many(self, starts: Sequence[int], backwards: bool = True) -> Sequence[float]:
-        if len(self.places) >= BIG_GRAPH:
+        if self._big and has_scipy():
             return self._by_scipy(starts, backwards)
-        return _search(self._into if backwards else self._out_of, starts)
+        found = _search(self._into if backwards else self._out_of, starts)
+        return array("d", found) if self._big else found  # Thousands of long rows are kept: bare numbers take less.
 
     def _by_scipy(self, starts: Sequence[int], backwards: bool) -> Sequence[float]:
         from scipy.sparse import csr_array
@@ -127,8 +132,7 @@ class Routes:
             size = len(self.places)
             joins = self._into if backwards else self._out_of
             joined = [(near, far, length) for near, beyond in enumerate(joins) for far, length in beyond.items()]
-            # csgraph reads a stored zero as "no edge": two nodes on one spot are a hair apart instead.
-            lengths = [max(length, 1e-9) for _, _, length in joined]
+            lengths = [length for _, _, length in joined]
             nears, fars = [near for near, _, _ in joined], [far for _, far, _ in joined]
             self._matrices[backwards] = csr_array((lengths, (nears, fars)), shape=(size, size))
         found: Sequence[float] = dijkstra(self._matrices[backwards], indices=list(starts), min_only=True)

@@ -27,6 +27,7 @@ from beforehand.model.fleet import (
     wire_of,
 )
 from beforehand.model.robot import Telemetry
+from beforehand.ports.compiled import has_scipy
 
 ENDED = ("completed", "failed", "canceled")
 KEPT_ENDED = 1000
@@ -125,7 +126,7 @@ def initial(scene: FleetScene) -> FleetState:
     for stream in scene.streams:
         params[stream.stream_id] = KINDS[stream.kind].params.model_validate(dict(stream.params))
     users = _users(scene, params)
-    if scene.settings.dispatch == "optimal":
+    if scene.settings.dispatch == "optimal" and has_scipy():
         import scipy.optimize  # noqa: F401  Importing it takes a while: better now than in the first tick.
     return FleetState(
         scene=scene,
