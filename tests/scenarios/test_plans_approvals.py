@@ -36,20 +36,22 @@ async def test_a_step_that_needs_approval_waits_alone_and_others_go_on() -> None
     assert run.value("a") == 7
 
 
-async def test_denied_is_skipped_with_its_dependents_blocked() -> None:
+async def test_denied_is_a_state_of_its_own_with_its_dependents_blocked() -> None:
     run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("b", after=["a"]), step("c")]})
     await run.answer("deny", note="Not today.")
-    assert await run.play() is RunStatus.FAILED
-    assert run.statuses == {"a": "skipped", "b": "blocked", "c": "completed"}
+    assert await run.play() is RunStatus.PARTIAL
+    assert run.statuses == {"a": "denied", "b": "blocked", "c": "completed"}
+    summary = run.events("runFinished")[-1].data["summary"]
+    assert {name: count for name, count in summary.items() if count} == {"completed": 1, "denied": 1, "blocked": 1}
     assert run.step("b").reason is not None
     assert run.step("b").reason["says"] == "It needs a, which was denied."
     assert run.events("stepUpdated", "a")[-1].data["reason"]["says"] == "Approval was denied. Not today."
 
 
-async def test_denied_with_nobody_behind_it_leaves_the_run_completed() -> None:
+async def test_denied_with_nobody_behind_it_still_does_not_look_like_success() -> None:
     run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("c")]})
     await run.answer("deny")
-    assert await run.play() is RunStatus.COMPLETED
+    assert await run.play() is RunStatus.PARTIAL
 
 
 async def test_a_denied_step_can_be_retried_and_is_asked_about_again() -> None:
@@ -175,8 +177,8 @@ async def test_each_item_of_a_for_each_is_approved_by_itself() -> None:
     )
     await run.answer("approve", step="a[0]")
     await run.answer("deny", step="a[1]")
-    assert await run.play() is RunStatus.FAILED
-    assert run.statuses == {"a": "skipped", "b": "blocked", "a[0]": "completed", "a[1]": "skipped"}
+    assert await run.play() is RunStatus.PARTIAL
+    assert run.statuses == {"a": "denied", "b": "blocked", "a[0]": "completed", "a[1]": "denied"}
 
 
 async def test_a_question_waits_for_a_persons_answer_which_is_its_value() -> None:

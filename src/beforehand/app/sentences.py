@@ -12,6 +12,7 @@ from pydantic_core import from_json, to_json
 Data = Mapping[str, Any]
 _ENDS = {
     "completed": "is completed",
+    "partial": "has ended, but for what was denied",
     "failed": "has failed",
     "cancelled": "was cancelled",
     "waiting": "waits for a person",
@@ -26,6 +27,7 @@ _STEPS = {
     "blocked": "is blocked",
     "inDoubt": "is in doubt",
     "cancelled": "was cancelled",
+    "denied": "was denied",
 }
 
 

@@ -15,7 +15,7 @@ from beforehand.cli.prompt import Asked, ask
 from beforehand.cli.screen import print_err
 from beforehand.model.errors import BeforehandError, ConflictError
 
-FINAL = ("completed", "failed", "cancelled")
+FINAL = ("completed", "partial", "failed", "cancelled")
 _ANSWERED = ("decisionAnswered", "decisionWithdrawn")
 _HEADS = ("runStarted", "runUpdated", "runFinished", "runAdopted")
 

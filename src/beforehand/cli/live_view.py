@@ -6,13 +6,14 @@ from typing import Any, Protocol
 from beforehand.cli.backend import Document
 from beforehand.cli.screen import STATUS_STYLES, Output, console, line, print_err
 
-_DONE = ("completed", "skipped", "failed", "blocked", "cancelled")
+_DONE = ("completed", "skipped", "failed", "blocked", "denied", "cancelled")
 _SIGNS = {
     "completed": "✓",
     "failed": "✗",
     "blocked": "✗",
     "skipped": "–",
     "cancelled": "–",
+    "denied": "⊘",
     "running": "▶",
     "inDoubt": "?",
     "ready": "…",

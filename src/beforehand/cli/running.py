@@ -22,7 +22,7 @@ Begin = Callable[[Backend], Awaitable[Document]]
 """Starts a run, or takes one up, at the desk; the answer is the run."""
 
 
-_ENDS = {"failed": "failed", "cancelled": "was cancelled"}
+_ENDS = {"failed": "failed", "cancelled": "was cancelled", "partial": "ended, but for what was denied"}
 
 
 @dataclass(slots=True)
@@ -134,7 +134,7 @@ def print_waiting(errand: Errand, run: Document) -> None:
 def print_failures(errand: Errand, run: Document) -> None:
     print_err(f"The run {run['runId']} {_ENDS.get(run['status'], 'stands still')}.")
     for step in run["steps"]:
-        if step["status"] in ("failed", "blocked", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
+        if step["status"] in ("failed", "blocked", "denied", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
             print_err(f"  {step['id']} {step['status']}: {_outcome(step)}")
     if run["status"] == "failed":
         print_err("Mend what is named and run the plan again.")

@@ -115,6 +115,8 @@ STATUS_STYLES = {
     "running": "cyan",
     "skipped": "dim",
     "cancelled": "dim",
+    "denied": "magenta",
+    "partial": "yellow",
     "missing": "yellow",
 }
 

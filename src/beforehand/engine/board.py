@@ -121,6 +121,7 @@ class Board:
             "status": status.value,
             "finishedAt": iso(self.ts),
             "durationMs": max(0, self.ts - self.run.started_at),
+            "summary": self.run.summary(),
         }
         self.emit("runFinished", {name: value for name, value in head.items() if name not in _WHILE_LIVE})
 

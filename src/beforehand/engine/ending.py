@@ -147,9 +147,8 @@ def _open_followers(run: RunState, root: str) -> list[StepState]:
 
 
 def _how_it_ended(state: StepState) -> str:
-    if state.denied:
-        return "was denied"
-    return {StepStatus.FAILED: "failed", StepStatus.CANCELLED: "was cancelled"}.get(state.status, "did not complete")
+    how = {StepStatus.FAILED: "failed", StepStatus.CANCELLED: "was cancelled", StepStatus.DENIED: "was denied"}
+    return how.get(state.status, "did not complete")
 
 
 def settle_parent(board: Board, child: StepState) -> None:
@@ -165,11 +164,9 @@ def settle_parent(board: Board, child: StepState) -> None:
     if not bad:
         board.end_step(parent, StepStatus.COMPLETED, value=[item.value for item in children])
         return
-    if all(item.denied for item in bad):
+    if all(item.status is StepStatus.DENIED for item in bad):
         says = f"{count} were denied."
-        board.end_step(
-            parent, StepStatus.SKIPPED, error=says, denied=True, reason=_reason("approval.denied", parent, says)
-        )
+        board.end_step(parent, StepStatus.DENIED, error=says, reason=_reason("approval.denied", parent, says))
     elif all(item.status is StepStatus.CANCELLED for item in bad):
         board.end_step(parent, StepStatus.CANCELLED, error=f"{count} were cancelled.")
     else:
@@ -252,8 +249,12 @@ def settle_run(board: Board) -> None:
 def _end_status(run: RunState) -> RunStatus:
     if run.cancelling:
         return RunStatus.CANCELLED
-    good = all(state.status in GOOD_STATUSES for state in run.steps.values() if state.parent is None)
-    return RunStatus.COMPLETED if good else RunStatus.FAILED
+    ends = {state.status for state in run.steps.values() if state.parent is None}
+    if run.stopped_by or StepStatus.FAILED in ends:
+        return RunStatus.FAILED
+    if StepStatus.DENIED in ends:
+        return RunStatus.PARTIAL
+    return RunStatus.COMPLETED if ends <= GOOD_STATUSES else RunStatus.FAILED
 
 
 def _live_status(run: RunState) -> RunStatus:

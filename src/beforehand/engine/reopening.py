@@ -44,7 +44,7 @@ def reopen_run(board: Board) -> bool:
     run = board.run
     if not run.status.is_final and not run.stopped_by:
         return False
-    board.update_run(RunStatus.RUNNING, stoppedBy=None, finishedAt=None, durationMs=None)
+    board.update_run(RunStatus.RUNNING, stoppedBy=None, finishedAt=None, durationMs=None, summary=None)
     return True
 
 

@@ -4,6 +4,7 @@
 Whoever holds a RunState owns it; replaying the same events gives an equal one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import FINAL_STATUSES, Plan, RunStatus, Step, StepStatus, step_wire
 
+SUMMARISED = ("completed", "failed", "skipped", "denied", "cancelled", "inDoubt", "blocked")
 PlanOf = Callable[[int], Plan]
 """The version of the run's plan with that number."""
 
@@ -25,7 +27,7 @@ _STATUS_OF: dict[str, StepStatus] = {status.value: status for status in StepStat
 
 @dataclass(slots=True)
 class StepState:
-    """Where one step stands. `denied` and `blocked` steps do not let their dependents go on."""
+    """Where one step stands. Denied and blocked steps do not let their dependents go on."""
 
     step: Step
     needs: tuple[str, ...]
@@ -39,7 +41,6 @@ class StepState:
     """Attempts since a person or an edit last opened the step; automatic retries count against this."""
     result: dict[str, Any] | None = None
     reason: dict[str, Any] | None = None
-    denied: bool = False
     started_at: int = 0
     retry_at: int | None = None
     stopping: str | None = None
@@ -55,8 +56,8 @@ class StepState:
 
     @property
     def is_passed_over(self) -> bool:
-        """Skipped, not denied: it stands for what it needs itself."""
-        return self.status is _SKIPPED and not self.denied
+        """Skipped: it stands for what it needs itself."""
+        return self.status is _SKIPPED
 
     @property
     def is_open(self) -> bool:
@@ -120,6 +121,15 @@ class RunState:
             if state.parent is None:
                 shown.append(step_document(state))
                 shown += [step_document(self.steps[child]) for child in state.children]
+        return shown
+
+    def summary(self) -> dict[str, Any]:
+        """How many steps ended in each way, and the first error among them; what a `forEach` made counts by itself."""
+        ends = Counter(state.status.value for state in self.steps.values() if not state.children)
+        shown: dict[str, Any] = {name: ends[name] for name in SUMMARISED}
+        failed = [state for state in self.steps.values() if state.status is StepStatus.FAILED and not state.children]
+        if failed:
+            shown["firstError"] = f"{failed[0].step.id}: {(failed[0].result or {}).get('error', '')}"
         return shown
 
     # -- building ------------------------------------------------------------------------------------------------
@@ -325,7 +335,6 @@ def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
     state.attempt = data.get("attempt", state.attempt)
     state.result = data.get("result")
     state.reason = data.get("reason")
-    state.denied = bool(data.get("denied"))
     state.retry_at = data.get("retryAt")
     state.stopping = data.get("stopping")
     if "args" in data:

@@ -60,7 +60,7 @@ def _approve(board: Board, state: StepState, given: Answered) -> None:
 
 def _deny(board: Board, state: StepState, given: Answered) -> None:
     reason = _reason("approval.denied", state, "Approval was denied." + (f" {given.note}" if given.note else ""))
-    board.end_step(state, StepStatus.SKIPPED, error="Approval was denied.", denied=True, reason=reason)
+    board.end_step(state, StepStatus.DENIED, error="Approval was denied.", reason=reason)
     block_followers(board, state)
     settle_parent(board, state)
 
@@ -150,7 +150,7 @@ def retry(board: Board, asked: RetryAsked) -> None:
     state = board.run.steps.get(asked.step_id)
     if is_being_cancelled(board):
         return
-    if state is None or not (state.denied or state.status in (StepStatus.FAILED, StepStatus.CANCELLED)):
+    if state is None or state.status not in (StepStatus.FAILED, StepStatus.DENIED, StepStatus.CANCELLED):
         says = "Only a step that failed, was denied or was cancelled can be retried."
         board.refuse("step.not_failed", asked.step_id, says)
     elif state.children:
@@ -229,7 +229,7 @@ def rerun(board: Board, asked: RerunAsked) -> None:
 
 def _left_out(state: StepState) -> bool:
     """Skipped by a person, in review or since; what a condition or a denial left out is asked about anew."""
-    if state.status is not StepStatus.SKIPPED or state.denied:
+    if state.status is not StepStatus.SKIPPED:
         return False
     return state.reason is None or state.reason.get("code") == "step.skipped"
 

@@ -25,6 +25,7 @@ class StepStatus(StrEnum):
     FAILED = "failed"
     SKIPPED = "skipped"
     IN_DOUBT = "inDoubt"
+    DENIED = "denied"
     CANCELLED = "cancelled"
 
     @property
@@ -33,7 +34,14 @@ class StepStatus(StrEnum):
 
 
 FINAL_STATUSES = frozenset(
-    {StepStatus.BLOCKED, StepStatus.COMPLETED, StepStatus.FAILED, StepStatus.SKIPPED, StepStatus.CANCELLED}
+    {
+        StepStatus.BLOCKED,
+        StepStatus.COMPLETED,
+        StepStatus.FAILED,
+        StepStatus.SKIPPED,
+        StepStatus.DENIED,
+        StepStatus.CANCELLED,
+    }
 )
 """Where a step can stand when its run has ended; a retry or a run from there opens it again."""
 
@@ -45,6 +53,8 @@ class RunStatus(StrEnum):
     PAUSED = "paused"
     WAITING = "waiting"
     COMPLETED = "completed"
+    PARTIAL = "partial"
+    """Every step ended well but for those that a person denied, and what needs them."""
     FAILED = "failed"
     CANCELLED = "cancelled"
 
@@ -53,7 +63,7 @@ class RunStatus(StrEnum):
         return self in _RUN_ENDS
 
 
-_RUN_ENDS = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
+_RUN_ENDS = frozenset({RunStatus.COMPLETED, RunStatus.PARTIAL, RunStatus.FAILED, RunStatus.CANCELLED})
 
 
 class StepResult(WireModel):

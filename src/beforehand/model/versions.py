@@ -83,7 +83,15 @@ def _new_verb(verb: str) -> str:
     return "restart" if verb == "take-up" else verb
 
 
+def _denied_step(event: Event) -> Event:
+    """Version 2: denied is a status of its own, where it was a mark on a skipped step."""
+    if not event.data.get("denied"):
+        return event
+    return replace(event, data={**{k: v for k, v in event.data.items() if k != "denied"}, "status": "denied"})
+
+
 UPCASTERS: Upcasters = {
+    "stepUpdated": (_denied_step,),
     "decisionOpened": (_own_decision,),
     "decisionAnswered": (_own_decision,),
     "decisionWithdrawn": (_own_decision,),

@@ -303,6 +303,17 @@ class PreviewShape(Shape):
     diffs: list[DiffShape] | None = None
 
 
+class SummaryShape(Shape):
+    completed: int
+    failed: int
+    skipped: int
+    denied: int
+    cancelled: int
+    in_doubt: int
+    blocked: int
+    first_error: str | None = None
+
+
 class RunHeadShape(Shape):
     run_id: str
     plan_id: str
@@ -318,6 +329,7 @@ class RunHeadShape(Shape):
     paused: bool | None = None
     cancelling: bool | None = None
     stopped_by: str | None = None
+    summary: SummaryShape | None = None
 
 
 class RunShape(RunHeadShape):

@@ -35,6 +35,8 @@ STATES: dict[str, tuple[str, str, str]] = {
     "blocked": ("bad", "barred", "Blocked"),
     "inDoubt": ("doubt", "warning", "In doubt"),
     "cancelled": ("quiet", "stop", "Cancelled"),
+    "denied": ("bad", "barred", "Denied"),
+    "partial": ("doubt", "half", "Partly done"),
     "paused": ("wait", "bars", "Paused"),
     "waiting": ("wait", "hand", "Waits for you"),
     "approval": ("wait", "hand", "Approval"),
