@@ -23,6 +23,8 @@ Sentence = Callable[[Mapping[str, Any]], str]
 """An event in words, from its ids and its data together; KeyError where they do not have what it needs."""
 Start = Mapping[str, Any]
 """Where the world is said to start from, in the words of the command line, such as `{"position": "Home"}`."""
+Done = frozenset[str]
+"""The ids of steps that have begun in a run."""
 StateLists = dict[str, list[dict[str, Any]]]
 
 
@@ -58,6 +60,8 @@ class Assessment:
     """The state the plan ends in."""
     says: str = ""
     """That state in words."""
+    expects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The state before each step on a machine, by the step's id: what its guard compares with."""
 
 
 def _no_warnings(document: Any) -> list[Problem]:
@@ -128,7 +132,8 @@ class Documents:
 class Judge:
     """Says whether plans would work out, whatever the engine thinks of them; asked about every plan there is."""
 
-    assess: Callable[[Plan], Awaitable[Assessment]]
+    assess: Callable[[Plan, Done], Awaitable[Assessment]]
+    """`Done` names steps that have begun already: then the rest is judged, from the present state."""
     bind: Callable[[Plan, Start], Awaitable[Plan]] | None = None
     """A plan for one of the craft's scenes, bound to the state of the world it starts from."""
     repair: Callable[[Plan, list[dict[str, Any]]], Awaitable[tuple[list[dict[str, Any]], str] | None]] | None = None
@@ -137,6 +142,8 @@ class Judge:
     """A run is about to start; raises ConflictError when the plan's scene is not live and cannot be made so."""
     drift: Callable[[Plan], Awaitable[dict[str, Any] | None]] | None = None
     """How the world differs from the one the plan was made for, with `says`; None when it does not."""
+    replan: Callable[[Plan, Done], Awaitable[tuple[list[dict[str, Any]], str] | None]] | None = None
+    """The rest of a plan planned anew from the present state: its steps' documents and what it says."""
     preview: Callable[[Plan], Awaitable[dict[str, Any] | None]] | None = None
     """What the plan would do, simulated; None where the tools are to be asked instead."""
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from beforehand.app.craft import Documents, Planner, PlanRequest, Start
+from beforehand.app.craft import Documents, Done, Planner, PlanRequest, Start
 from beforehand.app.documents import scene_in
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import known_scene, scene_row
@@ -25,6 +25,7 @@ START_OPTIONS = ("position", "tool")
 """What the command line calls the parts of a start."""
 
 
+NONE_DONE: Done = frozenset()
 NO_DOCUMENT: Any = object()
 """What stands in place of a document that was not handed in; `null` is one that was."""
 
@@ -154,10 +155,13 @@ def _with_claims(runtime: Runtime, plan: Plan, document: Any) -> Plan:
 # -- whoever made it ---------------------------------------------------------------------------------------------------
 
 
-async def judged(runtime: Runtime, plan: Plan, start: Start | None = None) -> Taken:
-    """A plan bound to its scene, with every problem the engine and the crafts' judges find."""
+async def judged(runtime: Runtime, plan: Plan, start: Start | None = None, done: Done = NONE_DONE) -> Taken:
+    """A plan bound to its scene, with every problem the engine and the crafts' judges find.
+
+    `done` names the steps that have begun in a run of it: the rest is judged from the present state.
+    """
     plan = await bound(runtime, plan, start or {})
-    found = await _assessed(runtime, plan)
+    found = await _assessed(runtime, plan, done)
     return found._replace(problems=_engine_problems(runtime, plan) + found.problems)
 
 
@@ -185,23 +189,25 @@ def _engine_problems(runtime: Runtime, plan: Plan) -> list[Problem]:
     return find_problems(PlanReading(plan, paths=paths), runtime.catalog)
 
 
-async def _assessed(runtime: Runtime, plan: Plan) -> Taken:
+async def _assessed(runtime: Runtime, plan: Plan, done: Done) -> Taken:
     """What every judge finds, and the plan with the duration that one of them worked out."""
     taken = Taken(plan, [])
     duration = plan.estimated_duration
+    expects = {name: state for name, state in (plan.expects or {}).items() if name in done}
     for parts in runtime.crafts.values():
         if parts.judge is not None:
-            assessment = await parts.judge.assess(plan)
+            assessment = await parts.judge.assess(plan, done)
             taken.problems.extend(assessment.problems)
+            expects |= {name: dict(state) for name, state in assessment.expects.items()}
             if assessment.duration_s is not None:
                 duration = assessment.duration_s
                 taken = taken._replace(end=assessment.end, end_says=assessment.says)
     if duration is None:
         specs = (runtime.catalog.get(step.tool) for step in plan.steps)
         duration = round(sum(spec.estimate_s for spec in specs if spec is not None), 1)
-    return taken._replace(plan=plan.model_copy(update={"estimated_duration": duration}))
+    return taken._replace(plan=plan.model_copy(update={"estimated_duration": duration, "expects": expects or None}))
 
 
-async def problems_of(runtime: Runtime, plan: Plan) -> list[Problem]:
+async def problems_of(runtime: Runtime, plan: Plan, done: Done = NONE_DONE) -> list[Problem]:
     """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
-    return _engine_problems(runtime, plan) + (await _assessed(runtime, plan)).problems
+    return _engine_problems(runtime, plan) + (await _assessed(runtime, plan, done)).problems

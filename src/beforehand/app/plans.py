@@ -6,7 +6,7 @@ from beforehand.adapters.files.overlay import OverlayWorkspace
 from beforehand.app.craft import Answering, Owner, Parts, PlanRequest
 from beforehand.app.decisions import answered, close_decision, opened, withdrawn
 from beforehand.app.ids import new_id
-from beforehand.app.intake import PlanInput, SceneFinder, judged, planner_named, take_in
+from beforehand.app.intake import NONE_DONE, PlanInput, SceneFinder, judged, planner_named, take_in
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import known_scene, scene_row
 from beforehand.engine.edit import apply_edits, difference, edited
@@ -313,7 +313,7 @@ async def preview(runtime: Runtime, plan: Plan) -> dict[str, Any]:
     shown = await preview_plan(plan, runtime.catalog, runtime.extensions.tools, workspace)
     for parts in runtime.crafts.values():
         if parts.judge is not None:
-            shown["problems"] += [problem.wire() for problem in (await parts.judge.assess(plan)).problems]
+            shown["problems"] += [problem.wire() for problem in (await parts.judge.assess(plan, NONE_DONE)).problems]
     return shown
 
 

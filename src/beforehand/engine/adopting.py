@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from beforehand.engine.board import Board
+from beforehand.engine.board import Board, close_answered
 from beforehand.engine.inputs import Adopted
 from beforehand.engine.reopening import block_held_up, is_being_cancelled, never_began, reopen_run
 from beforehand.engine.state import RunState, StepState
@@ -18,6 +18,8 @@ def adopt(board: Board, asked: Adopted) -> None:
     if problems := adoption_problems(run, asked.plan, waits_may_change=True):
         board.reasons += problems
         return
+    if asked.answers is not None and (decision := run.decisions.get(asked.answers.decision_id)) is not None:
+        close_answered(board, decision, asked.answers)
     new = {step.id: step for step in asked.plan.steps}
     old = {name: state.step for name, state in run.steps.items() if state.parent is None}
     for state in list(run.steps.values()):

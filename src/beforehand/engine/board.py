@@ -7,11 +7,11 @@ then is, and the live state is by construction the one a replay gives.
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.engine.inputs import RunCommand
+from beforehand.engine.inputs import Answered, RunCommand
 from beforehand.engine.state import RunState, StepState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.base import WireModel
-from beforehand.model.decision import Decision, DecisionKind
+from beforehand.model.decision import Answer, Decision, DecisionKind
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import RunStatus, StepStatus
 from beforehand.model.reason import Reason
@@ -124,6 +124,13 @@ class Board:
             "summary": self.run.summary(),
         }
         self.emit("runFinished", {name: value for name, value in head.items() if name not in _WHILE_LIVE})
+
+
+def close_answered(board: Board, decision: Decision, given: Answered) -> None:
+    """Write a person's answer down."""
+    answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(given.ts))
+    data = document(decision) | {"status": "answered", "answer": document(answer)}
+    board.emit("decisionAnswered", data, decisionId=decision.id, **_step_of(decision))
 
 
 def document(word: WireModel) -> dict[str, Any]:

@@ -8,6 +8,12 @@ from beforehand.engine.state import RunState, StepState
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import GOOD_STATUSES, RunStatus, StepStatus
 
+DRIFT_EFFECTS = {
+    "check-again": "The step is tried again if the machine is now as it needs it.",
+    "replan": "The rest is planned anew from the present state, verified, and the run goes on with it.",
+    "skip": "The step is skipped and what depends on it goes on.",
+    "abort": "Nothing new starts and the run ends as failed.",
+}
 FAILURE_EFFECTS = {
     "retry": "The step is tried again, with other arguments if `value.args` gives them.",
     "skip": "The step is skipped and what depends on it goes on.",
@@ -31,9 +37,27 @@ def ended(board: Board, done: StepEnded) -> None:
         board.update_step(state, StepStatus.SKIPPED, reason=reason, logs=logs)
     elif state.stopping == "timeout":
         _timed_out(board, state, logs)
+    elif done.drift is not None and not board.run.stopped_by:
+        _ask_about_drift(board, state, done)
     else:
         _failed(board, state, done, logs)
     settle_parent(board, state)
+
+
+def _ask_about_drift(board: Board, state: StepState, done: StepEnded) -> None:
+    """The machine is not as the step needs it: nothing was sent, and a person decides."""
+    reason = _reason("step.drift", state, done.error, "Answer in the inbox.")
+    board.update_step(state, StepStatus.READY, reason=reason)
+    evidence = {"tool": state.step.tool, "args": given_args(state), "says": done.error, "difference": done.drift}
+    board.open_decision(
+        "drift",
+        state,
+        title=f"Not as planned: {state.step.description or state.step.id}",
+        effects=DRIFT_EFFECTS,
+        evidence=evidence,
+        covers=content_hash(evidence),
+        if_unanswered="The step is not sent; the run waits.",
+    )
 
 
 def _timed_out(board: Board, state: StepState, logs: list[Any] | None) -> None:

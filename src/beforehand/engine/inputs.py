@@ -37,6 +37,8 @@ class StepEnded:
     untouched: bool = False
     stopped: bool = False
     """The tool ended because it was told to stop."""
+    drift: Mapping[str, Any] | None = None
+    """The world was not as the step needs it, so nothing was sent: what differs."""
     logs: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -123,6 +125,8 @@ class Adopted:
     ts: int
     plan: Plan
     by: str = ""
+    answers: Answered | None = None
+    """The answer to a decision that this version is the outcome of."""
 
 
 RunInput = (
@@ -150,6 +154,8 @@ class StartStep:
     attempt: int
     tool: str
     args: Mapping[str, Any] = field(default_factory=dict)
+    expects: Mapping[str, Any] = field(default_factory=dict)
+    """The state of the world before the step, as it was verified."""
 
 
 @dataclass(frozen=True, slots=True)

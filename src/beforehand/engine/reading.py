@@ -17,6 +17,7 @@ MAX_LEVELS = 64
 _STEP_KEYS = sorted(to_camel(name) for name in Step.model_fields)
 _PLAN_KEYS = sorted({*(to_camel(name) for name in Plan.model_fields), "parameters", "decision"})
 _OURS = (
+    "expects",
     "id",
     "version",
     "createdAt",

@@ -194,7 +194,8 @@ def start(
     if not again:
         board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared)
     key = board.run.key_of(state.step.id, attempt)
-    board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args))
+    expects = (board.run.plan.expects or {}).get(state.step.id, {})
+    board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, expects))
     if state.step.timeout_s is not None:
         at = board.ts + round(state.step.timeout_s * 1000)
         board.commands.append(SetTimer(timeout_key(state.step.id, attempt), at))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.engine.adopting import adoption_problems as adoption_problems
-from beforehand.engine.board import Board, document
+from beforehand.engine.board import Board, close_answered
 from beforehand.engine.ending import block_followers, cancel_step, cancel_steps, settle_parent, stop_run, stop_step
 from beforehand.engine.inputs import (
     Answered,
@@ -30,8 +30,6 @@ from beforehand.engine.reopening import (
     unblock,
 )
 from beforehand.engine.state import StepState
-from beforehand.model.decision import Answer
-from beforehand.model.event import iso
 from beforehand.model.plan import RunStatus, StepStatus
 
 
@@ -43,11 +41,8 @@ def answered(board: Board, given: Answered) -> None:
     if given.verb == "retry" and not _args_are_fine(given.value):
         board.refuse("decision.value", given.decision_id, "A retry takes `value: {args: {…}}`, or no value.")
         return
-    state = board.run.steps[str(decision.about["stepId"])]
-    answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(given.ts))
-    data = document(decision) | {"status": "answered", "answer": document(answer)}
-    board.emit("decisionAnswered", data, stepId=state.step.id, decisionId=decision.id)
-    _EFFECTS[decision.kind, given.verb](board, state, given)
+    close_answered(board, decision, given)
+    _EFFECTS[decision.kind, given.verb](board, board.run.steps[str(decision.about["stepId"])], given)
 
 
 def _args_are_fine(value: Any) -> bool:
@@ -97,6 +92,11 @@ def _run_again(board: Board, state: StepState, given: Answered) -> None:
         open_again(board, state, None)
 
 
+def _abort_drifted(board: Board, state: StepState, given: Answered) -> None:
+    board.end_step(state, StepStatus.FAILED, error="A person gave it up: the machine was not as it needs it.")
+    _abort(board, state, given)
+
+
 def _abort_in_doubt(board: Board, state: StepState, given: Answered) -> None:
     board.end_step(state, StepStatus.FAILED, error="A person gave it up; whether it happened is not known.")
     _abort(board, state, given)
@@ -111,6 +111,10 @@ _EFFECTS: dict[tuple[str, str], Any] = {
     ("failure", "insert"): _retry,
     ("failure", "skip"): _skip,
     ("failure", "abort"): _abort,
+    ("drift", "check-again"): _approve,
+    ("drift", "replan"): _approve,
+    ("drift", "skip"): _skip,
+    ("drift", "abort"): _abort_drifted,
     ("inDoubt", "happened"): _happened,
     ("inDoubt", "run-again"): _run_again,
     ("inDoubt", "abort"): _abort_in_doubt,

@@ -30,7 +30,7 @@ from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.values import json_value, own_copy, writable
 from beforehand.loop.loop import Loop, stop
-from beforehand.model.errors import BeforehandError, Fault, UnavailableError
+from beforehand.model.errors import BeforehandError, DriftError, Fault, UnavailableError
 from beforehand.model.event import iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.store import Store
@@ -154,8 +154,10 @@ class RunDriver:
         try:
             tool = self._around.tools.get(command.tool)
             args = own_copy(command.args)
-            value = await tool.run(args, self._context(command.key, command.step_id, lines))
-            return ended(True, value=json_value(value, command.tool))
+            context = replace(self._context(command.key, command.step_id, lines), expects=command.expects)
+            return ended(True, value=json_value(await tool.run(args, context), command.tool))
+        except DriftError as drift:
+            return ended(False, error=_says(drift), untouched=True, drift=drift.difference)
         except Fault as fault:
             return ended(False, error=_says(fault), transient=fault.transient, untouched=fault.untouched)
         except BeforehandError as error:

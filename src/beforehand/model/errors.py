@@ -109,3 +109,16 @@ class Fault(BeforehandError):  # noqa: N818  a word of the kernel: refusal, faul
         super().__init__(says, code=code, hint=hint)
         self.transient = transient
         self.untouched = untouched
+
+
+class DriftError(Fault):
+    """The world is not as a step needs it, seen at the last moment before its command; nothing was sent.
+
+    `difference` says what was needed and what is, as data.
+    """
+
+    code = "step.drift"
+
+    def __init__(self, says: str, difference: dict[str, Any], *, hint: str = "") -> None:
+        super().__init__(says, untouched=True, hint=hint)
+        self.difference = difference

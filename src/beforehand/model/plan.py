@@ -154,6 +154,8 @@ class Plan(WireModel):
     origin: Origin = Origin()
     world: dict[str, Any] | None = None
     """The state of the world it was planned from; it starts only while that still holds."""
+    expects: dict[str, dict[str, Any]] | None = None
+    """For every step that works on a machine: the state before it, as the plan was verified."""
     notes: tuple[str, ...] = ()
     comparison: dict[str, Any] | None = None
     """What another order of the same goals would have come to, for the review."""

@@ -99,6 +99,8 @@ class ToolContext:
     """Stable for run, step and attempt; the machine's idempotency key."""
     workspace: Workspace
     correlation_id: str = ""
+    expects: Mapping[str, Any] = field(default_factory=dict)
+    """The state of the world before this step, as the plan was verified; the guard compares with it."""
     progress: Callable[[float], None] = _no_progress
     """Report 0-100; shown live, not logged."""
     log: Callable[[str], None] = _no_log

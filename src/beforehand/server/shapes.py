@@ -235,6 +235,9 @@ class PlanShape(Shape):
     workspace: str | None = None
     origin: OriginShape | None = None
     world: dict[str, Any] | None = None
+    expects: dict[str, dict[str, Any]] | None = Field(
+        default=None, description="The state before each step that works on a machine, as the plan was verified."
+    )
     notes: list[str] | None = None
     comparison: dict[str, Any] | None = None
 

@@ -102,6 +102,10 @@ class Cells:
             return kept
         return live.scene if live is not None else await self.saved(name)
 
+    async def present_scene(self, name: str) -> CellScene:
+        """The map as it is now, for the guard: the graph's, if one is kept there, else the live one."""
+        return await self.graph.scene(name) or self.live_cell(name).scene
+
     async def saved(self, name: str) -> CellScene:
         """A cell as it was saved; NotFoundError with the cells there are."""
         row = await self.runtime.store.row("scene", name)

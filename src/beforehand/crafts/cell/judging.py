@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from beforehand.app.craft import Assessment, Judge, Start
+from beforehand.app.craft import Assessment, Done, Judge, Start
 from beforehand.app.scenes import scene_names
 from beforehand.crafts.cell.cells import KIND, Cells
 from beforehand.crafts.cell.core.plan_steps import in_line
+from beforehand.crafts.cell.core.preview import Preview as Seen
 from beforehand.crafts.cell.core.preview import preview
 from beforehand.crafts.cell.core.repair import repair_plan
-from beforehand.crafts.cell.core.verifier import verify
 from beforehand.crafts.cell.tools import CELL_TOOLS
 from beforehand.model.cell import NO_TOOL, CellState
 from beforehand.model.errors import BadInputError
@@ -24,6 +24,7 @@ def judge_of(cells: Cells) -> Judge:
         assess=judging.assess,
         bind=judging.bind,
         repair=judging.repair,
+        replan=judging.replan,
         ready=judging.ready,
         drift=judging.drift,
         preview=judging.preview,
@@ -43,28 +44,45 @@ class CellJudging:
         state = await self.cells.state_from(str(plan.scene), position, tool)
         return plan.model_copy(update={"steps": in_line(plan.steps), "world": state.wire()})
 
-    async def assess(self, plan: Plan) -> Assessment:
-        """The plan's cell steps, verified; in a plan for something else, each cell's from where its robot stands."""
-        if not _has_cell_steps(plan):
+    async def assess(self, plan: Plan, done: Done) -> Assessment:
+        """The plan's cell steps, verified; in a plan for something else, each cell's from where its robot stands.
+
+        What has begun in a run is left out, and the rest verified from where the robot stands now.
+        """
+        rest = _without(plan, done)
+        if not _has_cell_steps(rest):
             return Assessment()
         if plan.world is not None and await self.cells.is_cell(plan.scene):
-            return await self._assess_own(plan)
+            return await self._assess_own(rest if done else plan, bool(done))
+        plan = rest
         found: list[Problem] = []
+        expects: dict[str, Mapping[str, Any]] = {}
         for name in dict.fromkeys(step.args.get("scene") for step in plan.steps if step.tool in CELL_TOOLS):
             if not await self.cells.is_cell(name):
                 found.append(await self._no_cell(name))
                 continue
             steps = [_aside(step, str(name)) for step in _documents(plan)]
             scene, state = await self.cells.scene(str(name)), await self.cells.state_of(str(name))
-            found += verify(scene, steps, state).problems
-        return Assessment(tuple(found))
+            seen = preview(scene, steps, state)
+            found += seen.problems
+            expects |= _expects(seen)
+        return Assessment(tuple(found), expects=expects)
 
-    async def _assess_own(self, plan: Plan) -> Assessment:
+    async def _assess_own(self, plan: Plan, under_way: bool) -> Assessment:
         scene = await self.cells.scene(str(plan.scene))
-        if not _all_cell_steps(plan):
-            return Assessment(verify(scene, _documents(plan), _world(plan)).problems)
-        seen = preview(scene, _documents(plan), _world(plan))
-        return Assessment(seen.problems, seen.duration_s, seen.end.wire(), _ends(seen.end))
+        state = await self.cells.state_of(str(plan.scene)) if under_way else _world(plan)
+        seen = preview(scene, _documents(plan), state)
+        if under_way or not _all_cell_steps(plan):
+            return Assessment(seen.problems, expects=_expects(seen))
+        return Assessment(seen.problems, seen.duration_s, seen.end.wire(), _ends(seen.end), _expects(seen))
+
+    async def replan(self, plan: Plan, done: Done) -> tuple[list[dict[str, Any]], str] | None:
+        """What has not begun, planned anew from where the robot stands; None when it cannot be."""
+        rest = _without(plan, done)
+        scene, state = await self.cells.scene(str(plan.scene)), await self.cells.state_of(str(plan.scene))
+        loose = [{**step, "dependsOn": []} if step.get("tool") in CELL_TOOLS else step for step in _documents(rest)]
+        mended, proposal = repair_plan(scene, loose, state)
+        return None if proposal.problems else (mended, proposal.says)
 
     async def _no_cell(self, name: Any) -> Problem:
         cells = await scene_names(self.cells.runtime, KIND)
@@ -104,6 +122,17 @@ class CellJudging:
             return None
         seen = preview(await self.cells.scene(str(plan.scene)), _documents(plan), _world(plan))
         return {**seen.wire(), "endSays": _ends(seen.end)}
+
+
+def _without(plan: Plan, done: Done) -> Plan:
+    return (
+        plan.model_copy(update={"steps": tuple(step for step in plan.steps if step.id not in done)}) if done else plan
+    )
+
+
+def _expects(seen: Seen) -> dict[str, Mapping[str, Any]]:
+    """The state before each step, as it was verified."""
+    return {str(moment.step_id): moment.before.wire() for moment in seen.timeline}
 
 
 def _has_cell_steps(plan: Plan) -> bool:

@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 from beforehand.crafts.cell.cells import KIND, Cells
+from beforehand.crafts.cell.core.guard import differences
 from beforehand.crafts.cell.core.plan_steps import MOVE_TOOL, ROUTINE_TOOL
 from beforehand.crafts.cell.core.preview import step_seconds
 from beforehand.model.cell import NO_TOOL, CellScene
-from beforehand.model.errors import Fault
+from beforehand.model.errors import DriftError, Fault
 from beforehand.ports.cell import CellCommand, CellReport
 from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
@@ -36,6 +37,7 @@ class CellTool(Tool):
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
         cell = self._cells.live_cell(args.get("scene"))
         before = await cell.controller.report()
+        await self._guard(args, before, context)
         command = self._command(cell.scene, args, context.key, before)
         work = asyncio.ensure_future(cell.controller.do(command, context.progress))
         try:
@@ -49,6 +51,16 @@ class CellTool(Tool):
             raise
         await self._record(args, report, context)
         return _value(report)
+
+    async def _guard(self, args: Mapping[str, Any], before: CellReport, context: ToolContext) -> None:
+        """Nothing is sent to a cell that is not as this step needs it; the report is written down first."""
+        await self._record(args, before, context)
+        scene = await self._cells.present_scene(str(args.get("scene")))
+        found = differences(scene, self._action, args, before.position, before.tool, context.expects)
+        if found:
+            planned = {name: context.expects.get(name) for name in ("current_position", "current_tool")}
+            now = {"current_position": before.position, "current_tool": before.tool}
+            raise DriftError(" ".join(found), {"planned": planned, "now": now, "says": found})
 
     async def _come_to_rest(self, work: "asyncio.Future[CellReport]") -> None:
         with suppress(Fault, TimeoutError):
