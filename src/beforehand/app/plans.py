@@ -3,7 +3,7 @@
 from typing import Any
 
 from beforehand.adapters.files.overlay import OverlayWorkspace
-from beforehand.app.craft import Answering, Owner, Parts, PlanRequest
+from beforehand.app.craft import Answering, Done, Owner, Parts, PlanRequest
 from beforehand.app.decisions import answered, close_decision, opened, withdrawn
 from beforehand.app.ids import new_id
 from beforehand.app.intake import NONE_DONE, PlanInput, SceneFinder, judged, planner_named, take_in
@@ -18,7 +18,7 @@ from beforehand.loop.rows import plan_row_id
 from beforehand.model.decision import Decision, content_hash
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Event, iso
-from beforehand.model.plan import Plan, Step, StepStatus
+from beforehand.model.plan import Plan, Step, StepStatus, step_wire
 
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
@@ -162,7 +162,8 @@ async def edit_plan(
     async with runtime.turns[plan_id]:
         latest = await get_plan(runtime, plan_id)
         await _refuse_stale(runtime, latest, version)
-        plan = await _edited(runtime, latest, edits, repair=repair)
+        run = await live_run_state(runtime, plan_id)
+        plan = await _edited(runtime, latest, edits, repair=repair, done=NONE_DONE if run is None else run.begun())
         return await _keep_version(runtime, plan, by=by)
 
 
@@ -176,15 +177,57 @@ async def edit_running(
     async with runtime.turns[running.id]:
         latest = await get_plan(runtime, running.id)
         base = running.model_copy(update={"version": latest.version})
-        plan = await _edited(runtime, base, edits, repair=False)
+        run = await live_run_state(runtime, running.id)
+        plan = await _edited(runtime, base, edits, repair=False, done=NONE_DONE if run is None else run.begun())
         return await _keep_version(runtime, plan, by=by, may_change=step)
 
 
-async def _edited(runtime: Runtime, latest: Plan, edits: Any, *, repair: bool) -> Plan:
+async def replan_running(runtime: Runtime, run: RunState, *, by: str = "") -> tuple[Plan, str]:
+    """A version in which the rest of a run's plan is planned anew from the present state; and what it says.
+
+    Raises RefusedError where no craft can do that, BadInputError where the rest cannot be done from there.
+    """
+    async with runtime.turns[run.plan.id]:
+        latest = await get_plan(runtime, run.plan.id)
+        done = run.begun()
+        parts = None if run.plan.scene is None else await _parts_of(runtime, run.plan.scene)
+        judge = None if parts is None else parts.judge
+        offer = None if judge is None or judge.replan is None else await judge.replan(run.plan, done)
+        if offer is None:
+            raise RefusedError(
+                "The rest cannot be planned from the present state.",
+                code="plan.no_replan",
+                hint="Correct the machine's state and check again, skip the step, or abort.",
+            )
+        documents, says = offer
+        steps = plan_from({"steps": _after_done(run.plan, done, documents)}, runtime.catalog).steps
+        update = {"version": latest.version + 1, "steps": steps, "created_at": iso(runtime.now())}
+        taken = await judged(runtime, run.plan.model_copy(update=update), done=done)
+        if taken.problems:
+            raise invalid_plan(taken.problems)
+        plan, _ = await _keep_version(runtime, taken.plan, by=by, may_change=None)
+        return plan, says
+
+
+def _after_done(plan: Plan, done: Done, rest: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps that are done as they were, and behind them the new ones, none of them under an old id."""
+    kept = [step_wire(step) for step in plan.steps if step.id in done]
+    taken = {step["id"] for step in kept}
+    names = {step["id"]: f"{step['id']}_v{plan.version + 1}" for step in rest if step["id"] in taken}
+    made = []
+    for step in rest:
+        needs = [names.get(name, name) for name in step.get("dependsOn", ())]
+        if not needs and kept:
+            needs = [kept[-1]["id"]]
+        made.append({**step, "id": names.get(step["id"], step["id"]), "dependsOn": needs})
+    return [{**step, "order": at} for at, step in enumerate([*kept, *made], start=1)]
+
+
+async def _edited(runtime: Runtime, latest: Plan, edits: Any, *, repair: bool, done: Done) -> Plan:
     """The edited plan; for a scene's plan that its craft then refuses, an offer to repair it, or the repair itself."""
     try:
         plan = edited(latest, edits, runtime.catalog, created_at=iso(runtime.now()))
-        taken = await judged(runtime, plan)
+        taken = await judged(runtime, plan, done=done)
         if not taken.problems:
             return taken.plan
         raise invalid_plan(taken.problems)

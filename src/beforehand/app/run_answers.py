@@ -5,8 +5,8 @@ from typing import Any
 
 from beforehand.app.craft import Answering, Owner
 from beforehand.app.intake import works_in_scene
-from beforehand.app.plans import answer_review, edit_running
-from beforehand.app.runs import refuse_by_reasons
+from beforehand.app.plans import answer_review, edit_running, replan_running
+from beforehand.app.runs import refuse_bad_args, refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Adopted, Answered
@@ -36,8 +36,15 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
     run = await runtime.runs.state(run_id)
     value = _in_its_scene(runtime, run, decision, given.verb, _as_meant(decision, given.verb, given.value))
     _check_value(runtime, run, decision, given.verb, value)
-    inputs: list[Any] = [Answered(runtime.now(), decision.id, given.verb, value, given.note, given.by)]
-    if given.verb == "insert":
+    if given.verb == "retry" and isinstance(value, Mapping):
+        await refuse_bad_args(runtime, run, str(decision.about["stepId"]), value.get("args"))
+    answer = Answered(runtime.now(), decision.id, given.verb, value, given.note, given.by)
+    inputs: list[Any] = [answer]
+    if given.verb == "replan":
+        plan, _ = await replan_running(runtime, run, by=given.by)
+        await answer_review(runtime, plan, Answering("adopt", by=given.by))
+        inputs = [Adopted(runtime.now(), plan, given.by, answer)]
+    elif given.verb == "insert":
         inputs.insert(0, await _inserted(runtime, run, decision, value, given.by))
     for item in inputs:
         if given.carry_on:

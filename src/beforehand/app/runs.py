@@ -1,5 +1,6 @@
 """Runs: starting a reviewed version, following it, steering it, and going on with what a crash left behind."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -7,7 +8,7 @@ import structlog
 from beforehand.app.craft import Answering, Judge
 from beforehand.app.decisions import answered
 from beforehand.app.ids import new_id
-from beforehand.app.intake import problems_of
+from beforehand.app.intake import bound, problems_of
 from beforehand.app.plans import answer_review, correlation_of, get_plan, review_id, stale_version
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import scene_row
@@ -160,7 +161,7 @@ async def run_document(runtime: Runtime, run_id: str) -> dict[str, Any]:
 def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
     if state is None:
         return step
-    more = ("status", "result", "attempt", "reason", "logs", "retryAt")
+    more = ("status", "result", "attempt", "reason", "logs", "retryAt", "args")
     return {**step, **{name: state[name] for name in more if name in state}}
 
 
@@ -222,9 +223,22 @@ async def _known_step(runtime: Runtime, run_id: str, step_id: str) -> None:
 
 
 async def retry_step(runtime: Runtime, run_id: str, step_id: str, *, args: Any = None, by: str = "") -> dict[str, Any]:
-    """Try a failed step again, as it is or with other arguments."""
+    """Try a failed step again, as it is or with other arguments; those are verified first (BadInputError)."""
     await _known_step(runtime, run_id, step_id)
+    await refuse_bad_args(runtime, await runtime.runs.state(run_id), step_id, args)
     return await steer(runtime, run_id, RetryAsked(runtime.now(), step_id, by, args))
+
+
+async def refuse_bad_args(runtime: Runtime, run: RunState, step_id: str, args: Any) -> None:
+    """BadInputError with every problem that other arguments for a step would have, by the engine and every judge."""
+    if not isinstance(args, Mapping):
+        return
+    name = step_id.partition("[")[0]
+    steps = tuple(step.model_copy(update={"args": dict(args)}) if step.id == name else step for step in run.plan.steps)
+    changed = await bound(runtime, run.plan.model_copy(update={"steps": steps}))
+    problems = await problems_of(runtime, changed, run.begun())
+    if problems := [problem for problem in problems if not problem.about or problem.about == name or problem.path]:
+        raise invalid_plan(problems)
 
 
 async def skip_step(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
@@ -251,7 +265,7 @@ async def adopt_version(runtime: Runtime, run_id: str, version: int, *, by: str 
         run = await runtime.runs.state(run_id)
         if problems := adoption_problems(run, plan):
             raise BadInputError(problems[0].says, code="run.step_started", problems=problems)
-        if problems := await problems_of(runtime, plan):
+        if problems := await problems_of(runtime, plan, run.begun()):
             raise invalid_plan(problems)
         shown = await steer(runtime, run_id, Adopted(runtime.now(), plan, by))
         await answer_review(runtime, plan, Answering("adopt", by=by))

@@ -57,6 +57,8 @@ class Board:
             "status": str(status),
             "attempt": state.attempt,
         }
+        if state.args is not None:
+            data["args"] = state.args
         data.update({name: value for name, value in more.items() if value is not None})
         self.emit("stepUpdated", data, stepId=state.step.id)
 

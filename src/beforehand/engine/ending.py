@@ -45,9 +45,9 @@ def ended(board: Board, done: StepEnded) -> None:
 
 
 def _ask_about_drift(board: Board, state: StepState, done: StepEnded) -> None:
-    """The machine is not as the step needs it: nothing was sent, and a person decides."""
+    """The machine is not as the step needs it: nothing was sent, so it has not begun, and a person decides."""
     reason = _reason("step.drift", state, done.error, "Answer in the inbox.")
-    board.update_step(state, StepStatus.READY, reason=reason)
+    board.update_step(state, StepStatus.READY, reason=reason, reset=True, attempt=state.attempt - 1)
     evidence = {"tool": state.step.tool, "args": given_args(state), "says": done.error, "difference": done.drift}
     board.open_decision(
         "drift",

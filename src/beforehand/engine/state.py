@@ -123,6 +123,16 @@ class RunState:
                 shown += [step_document(self.steps[child]) for child in state.children]
         return shown
 
+    def begun(self) -> frozenset[str]:
+        """The steps that will not be started any more as they stand, while nothing is in flight.
+
+        While something is, nothing can be said about the state of its machine, so none is named.
+        """
+        if self.running:
+            return frozenset()
+        gone = (StepStatus.COMPLETED, StepStatus.SKIPPED, StepStatus.DENIED, StepStatus.CANCELLED, StepStatus.IN_DOUBT)
+        return frozenset(name for name, state in self.steps.items() if state.status in gone)
+
     def summary(self) -> dict[str, Any]:
         """How many steps ended in each way, and the first error among them; what a `forEach` made counts by itself."""
         ends = Counter(state.status.value for state in self.steps.values() if not state.children)

@@ -129,7 +129,6 @@ async def test_a_scene_called_like_a_path_keeps_its_files_in_the_home(homestead:
 
 async def test_a_weld_is_verified_where_it_protects(homestead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """On keep and at start, from words to the last step; not to learn how long something takes."""
-    from beforehand.crafts.cell import judging
     from beforehand.crafts.cell.core import preview as simulated
 
     verified: list[int] = []
@@ -138,8 +137,7 @@ async def test_a_weld_is_verified_where_it_protects(homestead: Any, monkeypatch:
         verified.append(len(list(steps)))
         return verify(scene, steps, state)
 
-    for module in (judging, simulated):
-        monkeypatch.setattr(module, "verify", counting)
+    monkeypatch.setattr(simulated, "verify", counting)
     async with homestead.open("weld_star") as runtime:
         plan, _ = await create_plan(runtime, wanted("weld 1 and 2"))
         assert verified == [12]
