@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from beforehand.app.leases import lease_for
 from beforehand.app.runtime import Runtime
 from beforehand.engine.inputs import Begin, Recover, RunInput
 from beforehand.engine.state import RunState, replay
@@ -77,6 +78,7 @@ class LocalRuns:
             runtime.extensions.tools,
             runtime.workspace(plan.workspace),
             on_progress,
+            lease_for(runtime),
         )
         driver = self._drivers[run.run_id] = RunDriver(run, around)
         about = {"runId": run.run_id, "planId": plan.id}

@@ -9,6 +9,7 @@ from beforehand.app.craft import Answering, Judge
 from beforehand.app.decisions import answered
 from beforehand.app.ids import new_id
 from beforehand.app.intake import bound, problems_of
+from beforehand.app.leases import LOCK, refuse_held, refuse_needed
 from beforehand.app.plans import answer_review, correlation_of, get_plan, review_id, stale_version
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import scene_row
@@ -16,12 +17,14 @@ from beforehand.engine.inputs import (
     Adopted,
     CancelAsked,
     PauseAsked,
+    ReleaseAsked,
     RerunAsked,
     ResumeAsked,
     RetryAsked,
     RunInput,
     SkipAsked,
 )
+from beforehand.engine.leasing import machines_of
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan
@@ -56,7 +59,9 @@ async def start_run(
         run_id = new_id("run")
         correlation_id = correlation_id or await correlation_of(runtime, plan.id)
         given = Answering("start", by=by, note=note)
-        started = await _log_start(runtime, plan, review, run_id, correlation_id, given)
+        async with runtime.turns[LOCK]:
+            await refuse_held(runtime, machines_of(plan, runtime.catalog))
+            started = await _log_start(runtime, plan, review, run_id, correlation_id, given)
         run = RunState(run_id, plan, lambda wanted: plan)
         run.apply(started)
         await runtime.runs.begin(run)
@@ -111,6 +116,8 @@ async def _log_start(
         "startedAt": iso(runtime.now()),
         "startedBy": given.by,
     }
+    if machines := machines_of(plan, runtime.catalog):
+        data["machines"] = machines
     if plan.name:
         data["name"] = plan.name
     if plan.scene:
@@ -203,8 +210,21 @@ async def pause_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str,
     return await steer(runtime, run_id, PauseAsked(runtime.now(), by))
 
 
+async def release_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
+    """Give the run's machines back: while it is paused or waits, and nothing is in flight."""
+    await _refuse_ended(runtime, run_id, "give anything back")
+    return await steer(runtime, run_id, ReleaseAsked(runtime.now(), by))
+
+
+async def stop_after_step(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
+    """Start nothing new; the run is paused when what is in flight has ended."""
+    return await pause_run(runtime, run_id, by=by)
+
+
 async def resume_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
+    """Go on with a paused run; ConflictError when another run holds a machine it needs."""
     await _refuse_ended(runtime, run_id, "be resumed")
+    await refuse_needed(runtime, await runtime.runs.state(run_id))
     return await steer(runtime, run_id, ResumeAsked(runtime.now(), by))
 
 
@@ -225,7 +245,9 @@ async def _known_step(runtime: Runtime, run_id: str, step_id: str) -> None:
 async def retry_step(runtime: Runtime, run_id: str, step_id: str, *, args: Any = None, by: str = "") -> dict[str, Any]:
     """Try a failed step again, as it is or with other arguments; those are verified first (BadInputError)."""
     await _known_step(runtime, run_id, step_id)
-    await refuse_bad_args(runtime, await runtime.runs.state(run_id), step_id, args)
+    run = await runtime.runs.state(run_id)
+    await refuse_bad_args(runtime, run, step_id, args)
+    await refuse_needed(runtime, run)
     return await steer(runtime, run_id, RetryAsked(runtime.now(), step_id, by, args))
 
 
@@ -249,6 +271,7 @@ async def skip_step(runtime: Runtime, run_id: str, step_id: str, *, by: str = ""
 async def rerun_from(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
     """Run a step and everything that depends on it again."""
     await _known_step(runtime, run_id, step_id)
+    await refuse_needed(runtime, await runtime.runs.state(run_id))
     return await steer(runtime, run_id, RerunAsked(runtime.now(), step_id, by))
 
 

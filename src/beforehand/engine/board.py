@@ -16,7 +16,7 @@ from beforehand.model.event import Event, iso
 from beforehand.model.plan import RunStatus, StepStatus
 from beforehand.model.reason import Reason
 
-_WHILE_LIVE = ("paused", "cancelling")
+_WHILE_LIVE = ("paused", "cancelling", "machines")
 """What a run's head says only until the run has ended."""
 
 

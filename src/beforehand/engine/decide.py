@@ -16,9 +16,11 @@ from beforehand.engine.inputs import (
     Answered,
     Begin,
     CancelAsked,
+    MachineAsked,
     PauseAsked,
     ProbeStep,
     Recover,
+    ReleaseAsked,
     RerunAsked,
     ResumeAsked,
     RetryAsked,
@@ -31,10 +33,11 @@ from beforehand.engine.inputs import (
     StepProbed,
     TimerFired,
 )
+from beforehand.engine.leasing import machine_asked
 from beforehand.engine.references import MissingPartError
 from beforehand.engine.starting import arguments, judged, start, start_eligible
 from beforehand.engine.state import RunState, StepState
-from beforehand.engine.steering import answered, cancel, pause, rerun, resume, retry, skip
+from beforehand.engine.steering import answered, cancel, pause, release, rerun, resume, retry, skip
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.event import Verdict
 from beforehand.model.plan import StepStatus
@@ -151,6 +154,8 @@ _HANDLERS: dict[type, Callable[[Board, Any], None]] = {
     TimerFired: _timer_fired,
     Answered: answered,
     PauseAsked: pause,
+    ReleaseAsked: release,
+    MachineAsked: machine_asked,
     ResumeAsked: resume,
     CancelAsked: cancel,
     RetryAsked: retry,

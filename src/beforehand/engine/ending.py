@@ -4,6 +4,7 @@ from typing import Any
 
 from beforehand.engine.board import Board
 from beforehand.engine.inputs import SetTimer, StepEnded, StopStep
+from beforehand.engine.leasing import give_back
 from beforehand.engine.state import RunState, StepState
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import GOOD_STATUSES, RunStatus, StepStatus
@@ -265,6 +266,7 @@ def settle_run(board: Board) -> None:
     if run.unsettled == 0:
         board.finish_run(_end_status(run))
         return
+    give_back(board)
     status = _live_status(run)
     if status is not run.status:
         board.update_run(status)

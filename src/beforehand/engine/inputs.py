@@ -59,6 +59,16 @@ class StepProbed:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineAsked:
+    """Whether a machine could be had: nobody holds it, or `held_by` says who."""
+
+    ts: int
+    step_id: str
+    machine: str
+    held_by: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TimerFired:
     ts: int
     key: str
@@ -71,6 +81,14 @@ class Answered:
     verb: str
     value: Any = None
     note: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAsked:
+    """Give the run's machines back, while nothing is in flight."""
+
+    ts: int
     by: str = ""
 
 
@@ -135,9 +153,11 @@ RunInput = (
     | StepEnded
     | StepJudged
     | StepProbed
+    | MachineAsked
     | TimerFired
     | Answered
     | PauseAsked
+    | ReleaseAsked
     | ResumeAsked
     | CancelAsked
     | RetryAsked
@@ -198,4 +218,13 @@ def timeout_key(step_id: str, attempt: int) -> str:
     return f"timeout:{step_id}:{attempt}"
 
 
-RunCommand = StartStep | StopStep | JudgeStep | ProbeStep | SetTimer
+@dataclass(frozen=True, slots=True)
+class LeaseMachine:
+    """Ask for a machine that a step works on and that the run does not hold yet."""
+
+    key: str
+    step_id: str
+    machine: str
+
+
+RunCommand = LeaseMachine | StartStep | StopStep | JudgeStep | ProbeStep | SetTimer

@@ -9,7 +9,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.engine.decide import decide
-from beforehand.engine.inputs import Answered, Begin, JudgeStep, RunInput, SetTimer, StartStep, StepEnded, StepJudged
+from beforehand.engine.inputs import (
+    Answered,
+    Begin,
+    JudgeStep,
+    LeaseMachine,
+    MachineAsked,
+    RunInput,
+    SetTimer,
+    StartStep,
+    StepEnded,
+    StepJudged,
+)
 from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.decision import Decision
@@ -73,6 +84,8 @@ class _Preview:
                 await self._start(command, now)
             case JudgeStep():
                 self._at(now, StepJudged(now, command.step_id, command.covers, await self._judge(command)))
+            case LeaseMachine():
+                self._at(now, MachineAsked(now, command.step_id, command.machine))
             case SetTimer():
                 pass  # nothing is retried or times out in a preview
 

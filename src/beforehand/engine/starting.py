@@ -11,6 +11,7 @@ from beforehand.engine.board import Board
 from beforehand.engine.condition import parse_condition
 from beforehand.engine.ending import fail_step, given_args, settle_parent
 from beforehand.engine.inputs import JudgeStep, SetTimer, StartStep, StepJudged, timeout_key
+from beforehand.engine.leasing import lacks_machine
 from beforehand.engine.references import MissingPartError, Reference, describe, fill, part_of
 from beforehand.engine.state import RunState, StepState, asks_of_items
 from beforehand.model.decision import content_hash
@@ -108,6 +109,8 @@ def _expand(board: Board, state: StepState) -> None:
 
 
 def _ask_or_start(board: Board, state: StepState, spec: ToolSpec, args: dict[str, Any]) -> None:
+    if lacks_machine(board, state, spec, args):
+        return
     if spec.asks_person:
         _ask_question(board, state, args)
         return

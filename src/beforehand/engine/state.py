@@ -95,6 +95,8 @@ class RunState:
     started_at: int = 0
     eligible: dict[str, None] = field(default_factory=dict)
     """Steps that may start now, nobody being asked and no delay running, in the order they became able to."""
+    on_machine: dict[str, dict[str, None]] = field(default_factory=dict)
+    """For each machine the steps that may still need it, worked out when first asked; not part of the log."""
     in_air: set[str] = field(default_factory=set)
     """Steps being judged or probed: asked again after a restart, so not in the log; not eligible meanwhile."""
 
@@ -122,6 +124,11 @@ class RunState:
                 shown.append(step_document(state))
                 shown += [step_document(self.steps[child]) for child in state.children]
         return shown
+
+    @property
+    def machines(self) -> list[str]:
+        """The machines the run holds."""
+        return list(self.head.get("machines") or ())
 
     def begun(self) -> frozenset[str]:
         """The steps that will not be started any more as they stand, while nothing is in flight.
@@ -158,6 +165,7 @@ class RunState:
                 self.steps[child] = old[child]
                 self.steps[child].needs, self.steps[child].rank = state.needs, state.rank
         self.in_air &= self.steps.keys()
+        self.on_machine = {}
         self._index()
 
     def _index(self) -> None:
@@ -326,6 +334,8 @@ def _step_updated(run: RunState, event: Event) -> None:
     state = run.steps.get(data["stepId"])
     if state is None:
         return
+    if data.get("reset"):
+        run.on_machine = {}  # it may need its machine again
     if data.get("reset") and state.children:
         _forget_children(run, state)
     run._set(state, lambda changed: _take(changed, data, event.ts))

@@ -14,6 +14,7 @@ from beforehand.engine.inputs import (
     Answered,
     CancelAsked,
     PauseAsked,
+    ReleaseAsked,
     RerunAsked,
     ResumeAsked,
     RetryAsked,
@@ -93,7 +94,7 @@ def _run_again(board: Board, state: StepState, given: Answered) -> None:
 
 
 def _abort_drifted(board: Board, state: StepState, given: Answered) -> None:
-    board.end_step(state, StepStatus.FAILED, error="A person gave it up: the machine was not as it needs it.")
+    board.end_step(state, StepStatus.FAILED, error="A person gave it up: its machine was not to be had as it needs it.")
     _abort(board, state, given)
 
 
@@ -115,6 +116,9 @@ _EFFECTS: dict[tuple[str, str], Any] = {
     ("drift", "replan"): _approve,
     ("drift", "skip"): _skip,
     ("drift", "abort"): _abort_drifted,
+    ("machineHeld", "check-again"): _approve,
+    ("machineHeld", "skip"): _skip,
+    ("machineHeld", "abort"): _abort_drifted,
     ("inDoubt", "happened"): _happened,
     ("inDoubt", "run-again"): _run_again,
     ("inDoubt", "abort"): _abort_in_doubt,
@@ -131,6 +135,18 @@ def pause(board: Board, asked: PauseAsked) -> None:
 def resume(board: Board, asked: ResumeAsked) -> None:
     if not _has_ended(board) and board.run.paused:
         board.update_run(RunStatus.RUNNING, paused=None)
+
+
+def release(board: Board, asked: ReleaseAsked) -> None:
+    """Give the machines back; they are taken again by whatever needs them next."""
+    run = board.run
+    if _has_ended(board):
+        return
+    if run.running or run.in_air or not (run.paused or run.status is RunStatus.WAITING):
+        says = "Machines are given back only while the run is paused or waits and nothing is in flight."
+        board.refuse("run.in_flight", run.run_id, says, "Pause the run first.")
+    elif run.machines:
+        board.update_run(run.status, machines=None)
 
 
 def cancel(board: Board, asked: CancelAsked) -> None:

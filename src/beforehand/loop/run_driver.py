@@ -5,7 +5,7 @@ itself. When it is stopped in the middle, the log says what was in the air.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,8 @@ import structlog
 from beforehand.engine.decide import decide
 from beforehand.engine.inputs import (
     JudgeStep,
+    LeaseMachine,
+    MachineAsked,
     ProbeStep,
     RunCommand,
     RunInput,
@@ -43,6 +45,15 @@ STOP_GRACE_MS = 10_000
 MAX_LOG_LINES = 200
 
 
+async def grant(driver: "RunDriver", command: LeaseMachine) -> None:
+    """Every machine is free: for a run that is alone in its world."""
+    await driver.request(MachineAsked(driver.now, command.step_id, command.machine))
+
+
+Lease = Callable[["RunDriver", LeaseMachine], Coroutine[Any, Any, None]]
+"""Finds out whether a machine can be had and tells the driver, before anybody else is told that it is free."""
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """What a driver needs around it."""
@@ -53,6 +64,7 @@ class Surroundings:
     tools: ToolSource
     workspace: Workspace
     on_progress: Callable[[str, str, float], None] = lambda run_id, step_id, percent: None
+    lease: "Lease" = grant
 
 
 class RunDriver:
@@ -71,6 +83,10 @@ class RunDriver:
         )
         self.put = self._loop.put
         self.request = self._loop.request
+
+    @property
+    def now(self) -> int:
+        return self._around.clock.now_ms()
 
     async def drive(self) -> None:
         """Work until the run has ended and nothing is under way any more."""
@@ -104,6 +120,8 @@ class RunDriver:
                 self._loop.beside(self._judge(command))
             case ProbeStep():
                 self._loop.beside(self._probe(command))
+            case LeaseMachine():
+                self._loop.beside(self._around.lease(self, command))
 
     def _context(self, key: str, step_id: str, lines: list[dict[str, Any]]) -> ToolContext:
         clock = self._around.clock

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from beforehand.model.base import WireModel
 
-DecisionKind = Literal["review", "approval", "failure", "inDoubt", "drift", "question", "hold", "bug"]
+DecisionKind = Literal["review", "approval", "failure", "inDoubt", "drift", "machineHeld", "question", "hold", "bug"]
 """The kinds Beforehand itself opens; a craft may name its own."""
 
 

@@ -29,6 +29,8 @@ class ToolSpec:
     output_schema: Mapping[str, Any] | None = None
     estimate_s: float = 0.1
     can_probe: bool = False
+    machine: str | None = None
+    """The machine a call works on, with its arguments in braces, such as `press:{press}`: held by one run at a time."""
     scene_kind: str | None = None
     """The kind of scene it works in; its argument `scene` then says in which one."""
     source: str = "built-in"

@@ -332,6 +332,7 @@ class RunHeadShape(Shape):
     paused: bool | None = None
     cancelling: bool | None = None
     stopped_by: str | None = None
+    machines: list[str] | None = Field(default=None, description="The machines it holds.")
     summary: SummaryShape | None = None
 
 

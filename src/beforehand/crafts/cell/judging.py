@@ -58,6 +58,8 @@ class CellJudging:
         found: list[Problem] = []
         expects: dict[str, Mapping[str, Any]] = {}
         for name in dict.fromkeys(step.args.get("scene") for step in plan.steps if step.tool in CELL_TOOLS):
+            if isinstance(name, str) and name.startswith("$"):
+                continue  # known only when it runs: the guard looks then
             if not await self.cells.is_cell(name):
                 found.append(await self._no_cell(name))
                 continue

@@ -106,6 +106,7 @@ def cell_tools(cells: Cells) -> tuple[Tool, ...]:
         effect="physical",
         can_probe=True,
         scene_kind=KIND,
+        machine="cell:{scene}",
         output="Where the robot stands and what it holds.",
         estimate_s=2.0,
     )
@@ -130,6 +131,7 @@ def cell_tools(cells: Cells) -> tuple[Tool, ...]:
         effect="physical",
         can_probe=True,
         scene_kind=KIND,
+        machine="cell:{scene}",
         output="Where the robot stands and what it holds.",
         estimate_s=5.0,
     )

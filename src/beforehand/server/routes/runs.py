@@ -58,7 +58,8 @@ def _run_verb(name: str, verb: Callable[..., Awaitable[Any]]) -> None:
     async def call(runtime: RuntimeDep, caller: CallerDep, run_id: str, _: NoBody) -> Json:
         return Json(await verb(runtime, run_id, by=caller.name))
 
-    _add(f"/{{run_id}}/{name}", f"{name}Run", verb, call)
+    operation = name.partition("-")[0] + "".join(part.capitalize() for part in name.split("-")[1:])
+    _add(f"/{{run_id}}/{name}", f"{operation}Run", verb, call)
 
 
 def _step_verb(name: str, operation: str, verb: Callable[..., Awaitable[Any]]) -> None:
@@ -83,5 +84,7 @@ def _add(path: str, operation: str, verb: Callable[..., Awaitable[Any]], call: C
 _run_verb("pause", verbs.pause_run)
 _run_verb("resume", verbs.resume_run)
 _run_verb("cancel", verbs.cancel_run)
+_run_verb("release", verbs.release_run)
+_run_verb("stop-after-step", verbs.stop_after_step)
 _step_verb("skip", "skipStep", verbs.skip_step)
 _step_verb("rerun", "rerunFromStep", verbs.rerun_from)

@@ -1,0 +1,55 @@
+"""Who holds which machine: read from the runs that have not ended, changed by one at a time.
+
+A lease is part of its run's head in the log. Whoever takes one holds the lock from looking until its event is durable,
+so that no two runs are given the same machine.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from beforehand.app.runtime import Runtime
+from beforehand.engine.inputs import LeaseMachine, MachineAsked
+from beforehand.engine.leasing import machines_of
+from beforehand.engine.state import RunState
+from beforehand.loop.run_driver import RunDriver
+from beforehand.model.errors import ConflictError
+
+LOCK = "machines"
+"""The name of the one turn that all who take machines wait for."""
+
+
+async def holder_of(runtime: Runtime, machine: str, *, but: str = "") -> dict[str, Any] | None:
+    """The run that holds a machine, unless it is the one named by `but`; None where it is free."""
+    for run in await runtime.store.rows("run", open=True):
+        if machine in (run.get("machines") or ()) and run["runId"] != but:
+            return {"machine": machine, "runId": run["runId"], "since": run["startedAt"], "status": run["status"]}
+    return None
+
+
+async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "") -> None:
+    """ConflictError `machine.held` that names every machine another run holds."""
+    found = [held for machine in machines if (held := await holder_of(runtime, machine, but=but)) is not None]
+    if found:
+        first = found[0]
+        raise ConflictError(
+            f"{first['machine']} is held by the run {first['runId']} since {first['since']} ({first['status']}).",
+            code="machine.held",
+            hint="Wait until it ends, cancel it, or have it give its machines back (release).",
+            extra={"held": found},
+        )
+
+
+async def refuse_needed(runtime: Runtime, run: RunState) -> None:
+    """The same for what a run that goes on needs and does not hold."""
+    await refuse_held(runtime, machines_of(run.plan, runtime.catalog), but=run.run_id)
+
+
+def lease_for(runtime: Runtime) -> Any:
+    """What a run's driver asks when a step needs a machine that the run does not hold."""
+
+    async def lease(driver: RunDriver, command: LeaseMachine) -> None:
+        async with runtime.turns[LOCK]:
+            held = await holder_of(runtime, command.machine, but=driver.run.run_id)
+            await driver.request(MachineAsked(runtime.now(), command.step_id, command.machine, held))
+
+    return lease
