@@ -4,6 +4,8 @@ A tool says by `ToolSpec.machine` which machine a call works on; the run's head 
 taken and given back by events of the run like everything else. Whether a machine is free is asked outside.
 """
 
+from string import Formatter
+
 from beforehand.engine.board import Board
 from beforehand.engine.inputs import LeaseMachine, MachineAsked
 from beforehand.engine.references import holds_reference
@@ -25,11 +27,10 @@ def machine_of(spec: ToolSpec | None, args: dict[str, object]) -> str | None:
     """The machine a call works on; None where it works on none, or where its arguments do not say yet."""
     if spec is None or spec.machine is None:
         return None
-    try:
-        named = spec.machine.format_map(args)
-    except (KeyError, IndexError, ValueError):
+    named = {field: args.get(field) for _, field, _, _ in Formatter().parse(spec.machine) if field}
+    if any(value is None or holds_reference(value) for value in named.values()):
         return None
-    return None if holds_reference(named) else named
+    return spec.machine.format_map(named)
 
 
 def machines_of(plan: Plan, catalog: ToolCatalog) -> list[str]:
