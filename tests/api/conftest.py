@@ -12,6 +12,7 @@ import httpx2
 import pytest
 import structlog
 from fastapi import FastAPI
+from tests.api.schema_check import held_to_the_schema
 
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.settings import load_settings
@@ -135,7 +136,10 @@ async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> Asy
         await began.wait()
         url = url_of(bound)
         try:
-            async with httpx2.AsyncClient(base_url=f"{url}/api/v1", trust_env=False, timeout=PATIENCE_S) as http:
+            hooks = {"response": [held_to_the_schema]}
+            async with httpx2.AsyncClient(
+                base_url=f"{url}/api/v1", trust_env=False, timeout=PATIENCE_S, event_hooks=hooks
+            ) as http:
                 yield Server(url, runtime, app, http, workspace)
         finally:
             listener.should_exit = True
