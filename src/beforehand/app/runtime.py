@@ -15,8 +15,8 @@ import structlog
 
 from beforehand.adapters.files.workspace import DiskWorkspace
 from beforehand.app.clock import WallClock
-from beforehand.app.craft import Owner, Parts, Scenes
-from beforehand.app.crafts import Crafts, load_crafts
+from beforehand.app.craft import Craft, Owner, Parts, Scenes
+from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
 from beforehand.app.sentences import Sentences
 from beforehand.app.settings import Settings
@@ -27,7 +27,7 @@ from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.drivers import Drivers
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
-from beforehand.model.errors import BadInputError, UnavailableError
+from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
 from beforehand.ports.run_host import RunHost
@@ -196,12 +196,24 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         "run": owner_of_runs(runtime),
         "bug": owner_of_bugs(runtime),
     }
-    for name, craft in crafts.by_name.items():
-        parts = runtime.crafts[name] = craft.open(runtime)
-        runtime.owners |= parts.owners
-        for tool in parts.tools:
-            extensions.add(tool)
+    for craft in crafts.by_name.values():
+        _open_craft(runtime, craft)
     return runtime
+
+
+def _open_craft(runtime: Runtime, craft: Craft) -> None:
+    """Take in what a craft brings; a broken one is reported and spared, a wrong setting stops everything."""
+    try:
+        parts = craft.open(runtime)
+    except BeforehandError:
+        raise
+    except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
+        runtime.extensions.reasons.append(unavailable(craft.name, "opened", error))
+        return
+    runtime.crafts[craft.name] = parts
+    runtime.owners |= parts.owners
+    for tool in parts.tools:
+        runtime.extensions.add(tool)
 
 
 async def _close(runtime: Runtime) -> None:

@@ -27,7 +27,7 @@ async def examine(settings: "Settings") -> list[Finding]:
 
 
 def scipy() -> Finding:
-    """What only very big maps and fleets need."""
+    """What only very big maps need."""
     from beforehand.ports.compiled import has_scipy
 
     if has_scipy():

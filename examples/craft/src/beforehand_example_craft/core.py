@@ -33,7 +33,7 @@ class Greenhouse(WireModel):
     tank_l: Litres
     low_l: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     litres_per_s: Litres = 1.0
-    beds: Annotated[tuple[Bed, ...], Field(min_length=1)]
+    beds: tuple[Bed, ...]
 
     @property
     def numbers(self) -> list[str]:
