@@ -17,6 +17,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.errors import Fault, NotFoundError
 from beforehand.model.event import Event, iso
 from beforehand.model.reason import unknown
+from beforehand.ports.tool import ToolContext
 from beforehand_example_craft.core import KIND, Greenhouse, Levels, read_greenhouse, read_levels
 from beforehand_example_craft.valve import Dose, Valves
 
@@ -51,14 +52,15 @@ class Greenhouses:
         file = home_file(settings.home, "greenhouses", scene.name)
         return Valves(scene, file, self.runtime.clock, float(settings["speed"]))
 
-    async def record(self, scene: Greenhouse, key: str, dose: Dose) -> None:
+    async def record(self, scene: Greenhouse, dose: Dose, context: ToolContext) -> None:
         """Write a dose down, once, whoever is first to know of it: the tool, or the probe after a crash."""
         async with self.runtime.turns[f"{KIND}:{scene.name}"]:
-            if await self.runtime.store.row("watering", key) is None:
+            if await self.runtime.store.row("watering", context.key) is None:
                 levels = self.valves(scene).levels()
-                data = {"key": key, "bed": dose.bed, "litres": dose.litres, **levels.wire()}
-                events = [self._event("bedWatered", scene, data), *await self._question(scene, levels)]
-                await self.runtime.store.append(events)  # in one go: a crash leaves all of them or none
+                data = {"key": context.key, "bed": dose.bed, "litres": dose.litres, **levels.wire()}
+                watered = self._event("bedWatered", scene, data, context.correlation_id)
+                asked = await self._question(scene, levels)
+                await self.runtime.store.append([watered, *asked])  # together: a crash leaves both or none
 
     async def _question(self, scene: Greenhouse, levels: Levels) -> list[Event]:
         """What asks for a full tank, where it is low and nobody has been asked yet."""
@@ -88,8 +90,9 @@ class Greenhouses:
             events.append(self._event("tankRefilled", scene, self.valves(scene).refill().wire()))
         await self.runtime.store.append(events)
 
-    def _event(self, kind: str, scene: Greenhouse, data: Mapping[str, Any]) -> Event:
-        return self.runtime.event(kind, data, owner=f"{KIND}:{scene.name}", scene=scene.name, sceneId=scene.name)
+    def _event(self, kind: str, scene: Greenhouse, data: Mapping[str, Any], correlation_id: str = "") -> Event:
+        about = {"scene": scene.name, "sceneId": scene.name, "correlation_id": correlation_id}
+        return self.runtime.event(kind, data, owner=f"{KIND}:{scene.name}", **about)
 
     async def document(self, name: str) -> dict[str, Any]:
         """A greenhouse as the API and the command show it; NotFoundError where there is none."""

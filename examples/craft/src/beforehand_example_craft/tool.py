@@ -42,7 +42,7 @@ class Water(Tool):
         if str(args["bed"]) not in scene.numbers:
             raise Fault(unknown("bed", args["bed"], scene.numbers).says, code="greenhouse.unknown_bed", untouched=True)
         dose = self._greenhouses.valves(scene).begin(context.key, args["bed"], args["seconds"])
-        await self._greenhouses.record(scene, context.key, dose)
+        await self._greenhouses.record(scene, dose, context)
         await self._greenhouses.runtime.clock.sleep_until(dose.ends_ms)
         return _value(dose)
 
@@ -52,7 +52,7 @@ class Water(Tool):
         dose = self._greenhouses.valves(scene).dose(context.key)
         if dose is None:
             return ProbeAnswer("not_begun", says="No valve was told to open.")
-        await self._greenhouses.record(scene, context.key, dose)
+        await self._greenhouses.record(scene, dose, context)
         if self._greenhouses.runtime.now() < dose.ends_ms:
             return ProbeAnswer("running", says=f"The valve of bed {dose.bed} is still open.")
         return ProbeAnswer("happened", _value(dose), f"Bed {dose.bed} got {dose.litres:g} l.")
