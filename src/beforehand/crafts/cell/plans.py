@@ -10,9 +10,7 @@ import structlog
 
 from beforehand.app.craft import PlanRequest
 from beforehand.crafts.cell.core.builder import Sequence, build, refusal
-from beforehand.crafts.cell.core.grammar import Refusal, parse
 from beforehand.crafts.cell.core.plan_steps import to_plan_steps
-from beforehand.crafts.cell.core.unknown_names import strange_names
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
@@ -90,6 +88,9 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
 
 
 def _understood(scene: CellScene, text: str) -> Any:
+    from beforehand.crafts.cell.core.grammar import Refusal, parse
+    from beforehand.crafts.cell.core.unknown_names import strange_names
+
     read = parse(text, scene)
     if not isinstance(read, Refusal):
         return read.intent

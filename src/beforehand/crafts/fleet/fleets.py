@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from beforehand.adapters.sim.faults import read_faults
 from beforehand.app.craft import Answering
 from beforehand.app.runs import refuse_by_reasons
 from beforehand.app.runtime import Runtime
@@ -23,11 +22,7 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
-from beforehand.crafts.fleet.driver import FleetDriver, Ready
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
-from beforehand.crafts.fleet.history import rebuilt
-from beforehand.crafts.fleet.links import open_links
-from beforehand.crafts.fleet.multi_link import MultiLink
 from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
@@ -37,6 +32,10 @@ from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
 from beforehand.ports.store import EventFilter
 
+if TYPE_CHECKING:
+    from beforehand.crafts.fleet.driver import FleetDriver, Ready
+    from beforehand.crafts.fleet.multi_link import MultiLink
+
 log = structlog.get_logger("beforehand.fleet")
 KIND = "fleet"
 CHUNK = 5_000
@@ -45,8 +44,8 @@ CHUNK = 5_000
 @dataclass(slots=True)
 class LiveFleet:
     scene: FleetScene
-    driver: FleetDriver
-    link: MultiLink
+    driver: "FleetDriver"
+    link: "MultiLink"
     work: asyncio.Task[None]
 
 
@@ -59,6 +58,10 @@ class Fleets:
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         """Make a scene live. One that changed keeps what it knows of worksites and robots that stay."""
+        from beforehand.crafts.fleet.driver import FleetDriver
+        from beforehand.crafts.fleet.history import rebuilt
+        from beforehand.crafts.fleet.links import open_links
+
         scene = read_fleet(document)
         running = self.live.get(name)
         if running is not None and running.scene == scene and not running.work.done():
@@ -125,7 +128,7 @@ class Fleets:
     def state_of(self, scene: Any) -> FleetState:
         return self.fleet(scene).driver.state
 
-    async def until(self, scene: Any, ready: Ready) -> None:
+    async def until(self, scene: Any, ready: "Ready") -> None:
         await self.fleet(scene).driver.until(ready)
 
     async def task_of_request(self, scene: Any, key: str) -> str | None:
@@ -259,6 +262,8 @@ class Fleets:
 
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
+        from beforehand.adapters.sim.faults import read_faults
+
         fleet = self.find("robots", name, scene)
         part = fleet.link.simulated_part(name)
         if part is None:
