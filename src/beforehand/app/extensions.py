@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-import structlog
-
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import ToolRegistry
 from beforehand.app.settings import Settings
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.reason import Reason
+from beforehand.ports.log import Log
 from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Tool
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from beforehand.adapters.mcp.client import McpServers
 
 GROUP = "beforehand.plugins"
-log = structlog.get_logger("beforehand.plugins")
+log = Log("beforehand.plugins")
 
 
 @dataclass(slots=True)

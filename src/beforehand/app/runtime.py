@@ -6,12 +6,10 @@ function each; they all take the runtime as their first argument.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
-
-import structlog
 
 from beforehand.adapters.files.workspace import DiskWorkspace
 from beforehand.app.clock import WallClock
@@ -30,8 +28,10 @@ from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BadInputError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import this_request
 from beforehand.ports.run_host import RunHost
 from beforehand.ports.store import Store
+from beforehand.ports.tool import Tool
 
 ServiceT = TypeVar("ServiceT")
 
@@ -111,7 +111,7 @@ class Runtime:
         **about: Any,
     ) -> Event:
         """An event of now, to be appended together with others; it belongs to the request being answered, if any."""
-        correlation_id = correlation_id or _of_this_request()
+        correlation_id = correlation_id or this_request.get()
         return Event(kind, about, data, self.now(), scene=scene, correlation_id=correlation_id, owner=owner)
 
     def workspace(self, path: str | None) -> DiskWorkspace:
@@ -125,11 +125,6 @@ class Runtime:
         return DiskWorkspace(root, closed=[self.settings.home])
 
 
-def _of_this_request() -> str:
-    """The correlation id of the request that is being answered, if there is one."""
-    return str(structlog.contextvars.get_contextvars().get("correlation_id", ""))
-
-
 @asynccontextmanager
 async def open_runtime(
     settings: Settings,
@@ -141,11 +136,13 @@ async def open_runtime(
     url: str | None = None,
     note: str = "",
     crafts: Crafts | None = None,
+    tools: Iterable[Tool] = (),
 ) -> AsyncIterator[Runtime]:
-    """Lead a home, or a `store` in place of its log, with every craft and tool.
+    """Lead a home, or a `store` in place of its log, with every craft and tool; `tools` are the caller's own.
 
     `with_servers` false leaves MCP servers alone; `serves` false is for a process that carries out one plan.
-    Raises NotLeadingError when another process leads the home already.
+    Raises NotLeadingError when another process leads the home already, BadInputError when one of `tools` has a name
+    that is taken.
     """
     crafts = crafts or load_crafts()
     clock = clock or WallClock()
@@ -162,6 +159,8 @@ async def open_runtime(
         runtime = _runtime(settings, store, clock, crafts, serves)
         try:
             await load_plugins(runtime.extensions, settings, with_servers=with_servers)
+            for tool in tools:
+                runtime.extensions.tools.add(tool)
             runtime.catalog = runtime.extensions.catalog
             yield runtime
         finally:

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import structlog
-
 from beforehand.app.craft import Answering
 from beforehand.app.runs import refuse_by_reasons
 from beforehand.app.runtime import Runtime
@@ -30,13 +28,14 @@ from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
+from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
 if TYPE_CHECKING:
     from beforehand.crafts.fleet.driver import FleetDriver, Ready
     from beforehand.crafts.fleet.multi_link import MultiLink
 
-log = structlog.get_logger("beforehand.fleet")
+log = Log("beforehand.fleet")
 KIND = "fleet"
 CHUNK = 5_000
 
