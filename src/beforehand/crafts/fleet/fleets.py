@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Answering
-from beforehand.app.runs import refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.fleet.core.inputs import (
@@ -143,6 +142,8 @@ class Fleets:
 
     async def ask(self, fleet: LiveFleet, given: FleetInput) -> None:
         """Hand in what a person asks for; a refusal is a ConflictError with its reasons."""
+        from beforehand.app.runs import refuse_by_reasons
+
         refuse_by_reasons(await fleet.driver.request(given))
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
