@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 from fastapi import FastAPI
+from tests.api.schema_check import held_to_the_schema
 
 from beforehand.app.logs import configure_logs
 from beforehand.app.runtime import Runtime, open_runtime
@@ -137,7 +138,10 @@ async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> Asy
         await began.wait()
         url = url_of(bound)
         try:
-            async with httpx2.AsyncClient(base_url=f"{url}/api/v1", trust_env=False, timeout=PATIENCE_S) as http:
+            hooks = {"response": [held_to_the_schema]}
+            async with httpx2.AsyncClient(
+                base_url=f"{url}/api/v1", trust_env=False, timeout=PATIENCE_S, event_hooks=hooks
+            ) as http:
                 yield Server(url, runtime, app, http, workspace)
         finally:
             listener.should_exit = True

@@ -134,12 +134,12 @@ async def test_what_nobody_expected_is_a_problem_without_its_traceback(
 
 async def test_a_number_that_is_none_leaves_as_null(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def odd(*args: Any, **more: Any) -> Any:
-        return {"runId": "x", "value": float("nan"), "text": "\ud800"}
+        return [{"name": "x", "description": "\ud800", "parameters": {"n": float("nan")}, "plan": {}}]
 
-    monkeypatch.setattr("beforehand.app.runs.run_document", odd)
-    answer = await server.http.get("/runs/x")
+    monkeypatch.setattr("beforehand.app.templates.list_templates", odd)
+    answer = await server.http.get("/templates")
     assert "NaN" not in answer.text
-    assert answer.json()["value"] is None
+    assert answer.json()[0]["parameters"] == {"n": None}
 
 
 async def test_names_in_paths_may_be_anything(server: Any) -> None:

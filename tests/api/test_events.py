@@ -167,3 +167,20 @@ async def test_the_correlation_id_goes_from_the_request_to_the_last_event(server
     assert {event["correlationId"] for event in events} == {"order-4711"}
     drawn = await server.http.get("/health", headers={"X-Correlation-Id": "two words"})
     assert drawn.headers["x-correlation-id"].startswith("req_")
+
+
+async def test_recent_events_are_a_list_with_sentences(server: Any) -> None:
+    plan = await server.plan(server.step("a"), name="Greet")
+    await server.call("PUT", "/templates/kept", {"steps": [server.step("a")]})
+    events = await server.call("GET", "/events?limit=100")
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert events[0]["says"] == "A plan came in: Greet, 1 step."
+    assert events[1]["says"] == "A person is asked: Review: Greet (1 step, version 1)."
+    assert events[-1]["says"] == "The template kept was kept."
+    assert await server.call("GET", f"/events?before={events[-1]['seq']}&limit=2") == events[-3:-1]
+    assert await server.call("GET", "/events?limit=5&kinds=planCreated") == events[:1]
+    assert await server.call("GET", "/events?before=1") == []
+    assert (await server.take(1, after=0))[0] == events[0]
+    assert plan["id"] == events[0]["about"]["planId"]
+    for query in ("before=x", "limit=0", "limit=1001", "before=-1"):
+        await server.refused("GET", f"/events?{query}", status=422)

@@ -1,6 +1,7 @@
 """Who may import whom, what `import beforehand` shows, and what the command line leaves unloaded."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,3 +103,23 @@ def test_the_package_itself_loads_nothing(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "")
     done = python("-c", "import beforehand, sys; print(*(n for n in sys.modules if 'beforehand' in n))", cwd=tmp_path)
     assert done.stdout.strip() == "beforehand"
+
+
+CRAFTS = sorted(path.name for path in (Path(beforehand.__file__).parent / "crafts").iterdir() if path.is_dir())
+NEUTRAL = ("app", "server", "cli", "loop", "engine", "testing")
+
+
+@pytest.mark.parametrize("room", NEUTRAL)
+def test_no_room_but_its_own_names_a_craft(room: str, repository: Path) -> None:
+    """Neither in code nor in words: not the craft, not its scenes, tools or planner."""
+    names = [name for name in CRAFTS if not name.startswith("_")]
+    assert {"cell", "fleet"} <= set(names)
+    named = re.compile(rf"(?<![a-z])({'|'.join(names)})(?:s|[A-Z_.:/-]|(?![a-z]))", re.IGNORECASE)
+    found = [
+        f"{path.relative_to(repository)}:{number}: {line.strip()}"
+        for path in sorted((repository / "src" / "beforehand" / room).rglob("*"))
+        if path.suffix in (".py", ".js", ".css", ".html")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if named.search(line)
+    ]
+    assert found == []

@@ -165,7 +165,7 @@ class Parts:
     judge: Judge | None = None
     tools: tuple[Tool, ...] = ()
     owners: Mapping[str, Owner] = field(default_factory=dict)
-    """By what their ids begin with: `fleet` owns `fleet:dock`."""
+    """By what the ids of their things begin with: `tank` owns `tank:north`."""
     close: Callable[[], Awaitable[None]] = _close_nothing
 
 

@@ -9,13 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from beforehand.adapters.memory.store import MemoryStore
 from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.intake import PlanInput, take_in
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import check_scene, find_anywhere, saved_scene, scene_row, warnings
 from beforehand.app.settings import Settings
-from beforehand.app.stores import open_reading, store_exists
+from beforehand.app.stores import open_reading, store_exists, store_in_memory
 from beforehand.engine.validate import invalid_plan
 from beforehand.model.errors import UnavailableError
 from beforehand.model.plan import Plan
@@ -27,8 +26,7 @@ from beforehand.ports.store import Row
 async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> AsyncIterator[Runtime]:
     """A runtime whose log is forgotten; the home's own files stay closed to file tools as ever."""
     crafts = load_crafts()
-    store = MemoryStore(crafts.projection())
-    store.seed(await _known_rows(settings, crafts))
+    store = store_in_memory(crafts.projection(), await _known_rows(settings, crafts))
     async with open_runtime(
         settings, store=store, with_servers=with_servers, serves=False, runs_plans=False, crafts=crafts
     ) as runtime:

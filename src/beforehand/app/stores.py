@@ -78,6 +78,13 @@ async def open_reading(url: str) -> AsyncIterator[Store]:
         await store.close()
 
 
+def store_in_memory(project: Projection, rows: Iterable[Row] = ()) -> Store:
+    """A store that is gone with the process, with rows that are there from the start."""
+    from beforehand.adapters.memory.url import seeded_store
+
+    return seeded_store(project, rows)
+
+
 def _all_rows(event: Event) -> Iterable[Row]:
     from beforehand.app.crafts import load_crafts
 

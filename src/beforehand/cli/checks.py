@@ -22,8 +22,19 @@ async def examine(settings: "Settings") -> list[Finding]:
         findings += _guarded(check, settings)
     findings.append(await log(settings))
     findings += [found async for found in tools(settings)]
-    findings += [program("node"), program("npm"), program("chromium", "chromium-browser")]
+    findings += [scipy(), program("node"), program("npm"), program("chromium", "chromium-browser")]
     return findings
+
+
+def scipy() -> Finding:
+    """What only very big maps and fleets need."""
+    from beforehand.ports.compiled import has_scipy
+
+    if has_scipy():
+        return Finding("scipy", "ok", "Big maps are searched by compiled code.")
+    return Finding(
+        "scipy", "missing", "Not installed; only very big maps need it.", "In the checkout: pip install '.[fast]'"
+    )
 
 
 def _guarded(check: Callable[["Settings"], list[Finding]], settings: "Settings") -> list[Finding]:

@@ -102,16 +102,16 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, not
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str] | None:
-    """The lines of a table without colours, for a program or a file; None where cells have to be folded or measured.
+    """The lines of a table without colours, for a program or a file; None where text has to be folded or measured.
 
     Most tables that programs read are such, and rich takes longer to load than many a command to do its work.
     """
-    cells = [columns, *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    table = [columns, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     fits = any(widths) and sum(widths) + 3 * (len(widths) - 1) <= WIDTH
-    if not fits or not all(cell.isascii() and cell.isprintable() for row in cells for cell in row):
+    if not fits or not all(item.isascii() and item.isprintable() for row in table for item in row):
         return None
-    lines = ["   ".join(map(str.ljust, row, widths)) for row in cells]
+    lines = ["   ".join(map(str.ljust, row, widths)) for row in table]
     return [lines[0], "─" * len(lines[0]), *lines[1:]]
 
 

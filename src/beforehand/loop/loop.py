@@ -1,6 +1,6 @@
 """The one loop: inputs in, one decision at a time, made durable, and only then carried out.
 
-A loop belongs to one owner (a run, a fleet, a session). What is decided together is appended together, so that many
+A loop belongs to one owner, such as a run or a session. What is decided together is appended together, so that many
 decisions share one write; while the log cannot be written nothing they call for is carried out. It decides nothing
 itself: `decide` and `carry_out` come from the driver that uses it.
 """

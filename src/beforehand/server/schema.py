@@ -3,12 +3,16 @@
 import json
 import sys
 
+from beforehand.app.crafts import load_crafts
 from beforehand.server.app import create_app
 
 
 def schema_text() -> str:
-    """The OpenAPI 3.1 document, in an order that does not change by itself."""
-    return json.dumps(create_app(None).openapi(), indent=1, ensure_ascii=False) + "\n"
+    """The OpenAPI 3.1 document of the built-in crafts, in an order that does not change by itself."""
+    return (
+        json.dumps(create_app(None, crafts=load_crafts(built_in_only=True)).openapi(), indent=1, ensure_ascii=False)
+        + "\n"
+    )
 
 
 if __name__ == "__main__":

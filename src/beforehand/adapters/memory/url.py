@@ -1,12 +1,12 @@
 """Logs in memory, by URL: `memory:` is a new one each time. Satisfies `ports.store.StoreScheme`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from beforehand.adapters.memory.log import WHERE
 from beforehand.adapters.memory.store import MemoryStore
 from beforehand.model.finding import Finding
 from beforehand.model.versions import Upcasters
-from beforehand.ports.store import Leader, Projection, Store
+from beforehand.ports.store import Leader, Projection, Row, Store
 
 
 async def open_store(
@@ -36,3 +36,10 @@ def store_location(url: str) -> str:
 
 def check_store(url: str) -> list[Finding]:
     return []
+
+
+def seeded_store(project: Projection, rows: Iterable[Row]) -> Store:
+    """A log of its own with rows that are there from the start."""
+    store = MemoryStore(project)
+    store.seed(rows)
+    return store

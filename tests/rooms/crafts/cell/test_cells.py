@@ -10,6 +10,7 @@ from beforehand.app.intake import PlanInput, take_in
 from beforehand.app.plans import create_plan, edit_plan, preview, regenerate_plan
 from beforehand.app.runs import run_document, start_run
 from beforehand.crafts.cell.cells import Cells
+from beforehand.crafts.cell.core.verifier import verify
 from beforehand.model.errors import BadInputError, ConflictError
 
 
@@ -124,3 +125,23 @@ async def test_a_scene_called_like_a_path_keeps_its_files_in_the_home(homestead:
         assert (await homestead.carried_out(runtime, plan))["status"] == "completed"
     assert not list(homestead.folder.parent.glob("out*"))
     assert [file.parent.name for file in homestead.folder.rglob("*.json")] == ["cells"]
+
+
+async def test_a_weld_is_verified_where_it_protects(homestead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On keep and at start, from words to the last step; not to learn how long something takes."""
+    from beforehand.crafts.cell import judging
+    from beforehand.crafts.cell.core import preview as simulated
+
+    verified: list[int] = []
+
+    def counting(scene: Any, steps: Any, state: Any) -> Any:
+        verified.append(len(list(steps)))
+        return verify(scene, steps, state)
+
+    for module in (judging, simulated):
+        monkeypatch.setattr(module, "verify", counting)
+    async with homestead.open("weld_star") as runtime:
+        plan, _ = await create_plan(runtime, wanted("weld 1 and 2"))
+        assert verified == [12]
+        assert (await homestead.carried_out(runtime, plan))["status"] == "completed"
+        assert verified == [12, 12]
