@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from beforehand.app.documents import read_file
 from beforehand.model.errors import NotFoundError
 from beforehand.model.reason import unknown
 
@@ -22,8 +21,17 @@ def example_files() -> dict[str, Path]:
     return found
 
 
+def kind_of_example(path: Path) -> str | None:
+    """The kind an example names in the line `kind: …`; found without reading the whole document, which may be long."""
+    with path.open(encoding="utf-8") as lines:
+        named = (line.removeprefix("kind:").strip() for line in lines if line.startswith("kind:"))
+        return next(named, None)
+
+
 def find_document(name_or_file: str) -> Any:
     """The document of an example scene by name, or of a file; NotFoundError with the names there are."""
+    from beforehand.app.documents import read_file
+
     examples = example_files()
     if name_or_file in examples:
         return read_file(str(examples[name_or_file]))

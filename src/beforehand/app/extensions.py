@@ -4,17 +4,16 @@ One that cannot be loaded is reported with a sentence and spares the rest.
 """
 
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
-
-import structlog
 
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import ToolRegistry
+from beforehand.app.entry_points import entry_points
 from beforehand.app.settings import Settings
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.reason import Reason
+from beforehand.ports.log import Log
 from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Tool
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from beforehand.adapters.mcp.client import McpServers
 
 GROUP = "beforehand.plugins"
-log = structlog.get_logger("beforehand.plugins")
+log = Log("beforehand.plugins")
 
 
 @dataclass(slots=True)
@@ -65,7 +64,7 @@ def built_in_extensions(settings: Settings) -> Extensions:
 
 async def load_plugins(extensions: Extensions, settings: Settings, *, with_servers: bool = True) -> None:
     """Add the tools of plug-ins and, unless `with_servers` is false, of the configured MCP servers."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for entry in entry_points(GROUP):
         plugins = PluginRegistry(entry.name, settings.plugins.get(entry.name))
         try:
             entry.load()(plugins)

@@ -1,8 +1,9 @@
 """Runs: starting a reviewed version, following it, steering it, and going on with what a crash left behind."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
-import structlog
+from pydantic_core import from_json
 
 from beforehand.app.craft import Answering, Judge
 from beforehand.app.decisions import answered
@@ -29,8 +30,10 @@ from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import Event, Verdict, iso
 from beforehand.model.plan import Plan, RunStatus
+from beforehand.ports.log import Log
+from beforehand.ports.store import EventFilter
 
-log = structlog.get_logger("beforehand.runs")
+log = Log("beforehand.runs")
 STOP_PATIENCE_S = 2.0
 """How long the answer to a cancel waits for what runs to stop."""
 
@@ -162,6 +165,21 @@ def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, A
         return step
     more = ("status", "result", "attempt", "reason", "logs", "retryAt")
     return {**step, **{name: state[name] for name in more if name in state}}
+
+
+async def follow_run(runtime: Runtime, run_id: str) -> AsyncIterator[dict[str, Any]]:
+    """Every event of a run, from its start to its end, as the API sends them: with `says`, the event in words.
+
+    While the run waits for a person, so does whoever follows it. Raises NotFoundError where there is no such run.
+    """
+    await _run_head(runtime, run_id)
+    async for batch in runtime.feed.follow(0, EventFilter(run=run_id)):
+        for record, _ in batch:
+            event = from_json(runtime.sentences.added_to(record.line))
+            yield event
+            # A run that failed may have been taken up again: only its last word ends it.
+            if event["kind"] == "runFinished" and event["data"] == await _run_head(runtime, run_id):
+                return
 
 
 async def list_runs(runtime: Runtime, *, open: bool | None = None, limit: int = 200) -> list[dict[str, Any]]:

@@ -5,15 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from beforehand.app.examples import example_files, find_document, no_scene
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
 from beforehand.model.reason import Problem, name_list
+from beforehand.ports.log import Log
 
-log = structlog.get_logger("beforehand.scenes")
+log = Log("beforehand.scenes")
 
 
 async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import structlog
-
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, iso
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 
-log = structlog.get_logger("beforehand.loop")
+log = Log("beforehand.loop")
 BUG = "bug"
 """The owner of a bug's decision is this and the owner of what stopped, such as `bug:run:r1`."""
 

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import structlog
-
 from beforehand.engine.decide import decide
 from beforehand.engine.inputs import (
     JudgeStep,
@@ -33,10 +31,11 @@ from beforehand.loop.loop import Loop, stop
 from beforehand.model.errors import BeforehandError, Fault, UnavailableError
 from beforehand.model.event import iso
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 from beforehand.ports.tool import Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
 
-log = structlog.get_logger("beforehand.engine")
+log = Log("beforehand.engine")
 
 STOP_GRACE_MS = 10_000
 """How long a tool may take to end after it was told to stop."""

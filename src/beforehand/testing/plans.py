@@ -19,7 +19,7 @@ from beforehand.loop.run_driver import RunDriver, Surroundings
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, Verdict
 from beforehand.model.plan import Plan, RunStatus
-from beforehand.ports.tool import Workspace
+from beforehand.ports.tool import Tool, Workspace
 from beforehand.testing.clock import StandstillError, VirtualClock
 from beforehand.testing.tools import ScriptedTool
 from beforehand.testing.workspace import MemoryWorkspace
@@ -30,7 +30,7 @@ MOST_JUMPS = 100_000
 class PlanScenario:
     def __init__(
         self,
-        *tools: ScriptedTool,
+        *tools: Tool,
         clock: VirtualClock | None = None,
         store: MemoryStore | None = None,
         workspace: Workspace | None = None,
@@ -38,8 +38,9 @@ class PlanScenario:
     ) -> None:
         self.clock = clock or VirtualClock()
         self.store = store or MemoryStore()
-        self.tools = {tool.spec.name: tool for tool in tools}
-        for tool in tools:
+        self.tools = {tool.spec.name: tool for tool in tools if isinstance(tool, ScriptedTool)}
+        """The scripted ones, which know what was asked of them."""
+        for tool in self.tools.values():
             tool.clock = tool.clock or self.clock
         self.catalog = ToolCatalog(tool.spec for tool in tools)
         self.progress: list[tuple[str, float]] = []

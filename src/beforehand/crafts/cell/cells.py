@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from beforehand.adapters.sim.cell_faults import CellFault, FaultName
-from beforehand.adapters.sim.faces import SimulatedCell
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
@@ -15,6 +13,9 @@ from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellController, CellReport
+
+if TYPE_CHECKING:
+    from beforehand.adapters.sim.cell_faults import CellFault
 
 KIND = "cell"
 STATE_ROW = "cellState"
@@ -184,8 +185,10 @@ class Cells:
         """What is live, for `GET /state`."""
         return {"cells": [{"scene": name, **(await self._state_row(name) or {}), "active": name in self.live}]}
 
-    async def inject(self, name: str, fault: CellFault) -> dict[str, Any]:
+    async def inject(self, name: str, fault: "CellFault") -> dict[str, Any]:
         """Have the simulated controller go wrong at the next command that fits."""
+        from beforehand.adapters.sim.faces import SimulatedCell
+
         scene = await self.saved(name)
         _refuse_no_target(scene, fault)
         live = self.live.get(name)
@@ -201,14 +204,16 @@ class Cells:
         return {"scene": name, **fault.wire()}
 
 
-def read_fault(name: str, target: str | None = None) -> CellFault:
+def read_fault(name: str, target: str | None = None) -> "CellFault":
     """A fault by its name; BadInputError with the names there are."""
+    from beforehand.adapters.sim.cell_faults import CellFault, FaultName
+
     if name not in get_args(FaultName):
         raise BadInputError.unknown("fault", name, get_args(FaultName), code="cell.unknown_fault")
     return CellFault.model_validate({"fault": name, "target": target})
 
 
-def _refuse_no_target(scene: CellScene, fault: CellFault) -> None:
+def _refuse_no_target(scene: CellScene, fault: "CellFault") -> None:
     names = [place.name for place in scene.positions] + [routine.name for routine in scene.routines]
     names += [name for name in ("tool_attach", "tool_release") if name not in names]
     if fault.target is not None and fault.target not in names:

@@ -9,7 +9,6 @@ from beforehand.app.scenes import scene_names
 from beforehand.crafts.cell.cells import KIND, Cells
 from beforehand.crafts.cell.core.plan_steps import in_line
 from beforehand.crafts.cell.core.preview import preview
-from beforehand.crafts.cell.core.repair import repair_plan
 from beforehand.crafts.cell.core.verifier import verify
 from beforehand.crafts.cell.tools import CELL_TOOLS
 from beforehand.model.cell import NO_TOOL, CellState
@@ -75,6 +74,8 @@ class CellJudging:
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
         """An offer for an edited plan that the cell does not allow: the gaps planned anew; None when it cannot be."""
+        from beforehand.crafts.cell.core.repair import repair_plan
+
         scene = await self.cells.scene(str(plan.scene))
         loose = [{**step, "dependsOn": []} if step.get("tool") in CELL_TOOLS else step for step in documents]
         mended, proposal = repair_plan(scene, loose, _world(plan))

@@ -6,18 +6,15 @@ No home is needed: a scene and a state come in, a plan or every reason against i
 from collections.abc import Mapping
 from typing import Any
 
-import structlog
-
 from beforehand.app.craft import PlanRequest
 from beforehand.crafts.cell.core.builder import Sequence, build, refusal
-from beforehand.crafts.cell.core.grammar import Refusal, parse
 from beforehand.crafts.cell.core.plan_steps import to_plan_steps
-from beforehand.crafts.cell.core.unknown_names import strange_names
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
+from beforehand.ports.log import Log
 
-log = structlog.get_logger("beforehand.cell")
+log = Log("beforehand.cell")
 PLANNER = "cell"
 DONE_ALREADY = "The robot is where it should be and holds what it should already."
 
@@ -90,6 +87,9 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
 
 
 def _understood(scene: CellScene, text: str) -> Any:
+    from beforehand.crafts.cell.core.grammar import Refusal, parse
+    from beforehand.crafts.cell.core.unknown_names import strange_names
+
     read = parse(text, scene)
     if not isinstance(read, Refusal):
         return read.intent

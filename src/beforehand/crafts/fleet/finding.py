@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.crafts.fleet.core.state import FleetState
-from beforehand.crafts.fleet.core.why import why, why_everything
-from beforehand.crafts.fleet.history import looked_up
 from beforehand.model.errors import ConflictError, NotFoundError
 from beforehand.model.reason import Reason, name_list, nearest_names
 from beforehand.ports.store import Store
@@ -55,11 +53,15 @@ def _names(state: FleetState, kind: str) -> list[str]:
 
 def why_one(states: States, name: str, scene: str | None, now_ms: int, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
     """Why a robot, task or stream does what it does."""
+    from beforehand.crafts.fleet.core.why import why
+
     return why(states[scene_of(states, kinds, name, scene)], name, now_ms)
 
 
 def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
     """Everything that stands still and why: robots without work, tasks that wait, streams with nothing to move."""
+    from beforehand.crafts.fleet.core.why import why_everything
+
     if scene is not None:
         refuse_inactive(states, scene)
     asked = [state for where, state in states.items() if scene in (None, where)]
@@ -69,6 +71,8 @@ def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
 
 async def states_in_log(store: Store) -> tuple[dict[str, FleetState], int]:
     """The active fleets as the log left them, and the time of its last word about any of them."""
+    from beforehand.crafts.fleet.history import looked_up
+
     states: dict[str, FleetState] = {}
     latest = 0
     for row in await store.rows("scene", open=True):

@@ -1,7 +1,6 @@
 """From words or an intent to a plan of a fleet: transport on request, robots sent to park or charge."""
 
 from beforehand.app.craft import PlanRequest
-from beforehand.crafts.fleet.core.requests import read_request, request_steps
 from beforehand.model.errors import NotUnderstoodError
 from beforehand.model.fleet import FleetScene
 from beforehand.model.plan import Origin, Plan, Step
@@ -13,6 +12,8 @@ FLEET_TOOLS = ("fleet.transport", "fleet.park", "fleet.charge")
 
 def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
     """The plan; BadInputError for names the scene does not have, NotUnderstoodError rather than a guess."""
+    from beforehand.crafts.fleet.core.requests import read_request, request_steps
+
     read = read_request(scene, request.text if request.text is not None else request.intent)
     if read.refused:
         raise NotUnderstoodError(
