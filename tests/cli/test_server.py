@@ -50,7 +50,7 @@ def test_a_run_is_handed_to_the_server(cli, step) -> None:
     inside.plan(step("c", "write_file", path="here.txt", content="x"))
     inside("run", "plan.yaml", "--home", str(cli.folder / ".beforehand"), code=0)
     assert (cli.folder / "sub" / "here.txt").exists(), "file tools work where the command was given"
-    assert "unknown tool" in cli("run", "-", given="steps: [{id: a, tool: nothing}]", code=2).err
+    assert "Unknown tool" in cli("run", "-", given="steps: [{id: a, tool: nothing}]", code=2).err
     assert "Unknown run" in cli("run", "--resume", "run_x", code=2).err
 
 

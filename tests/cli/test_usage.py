@@ -77,7 +77,7 @@ def test_version(cli) -> None:
         (["check", "p.yaml", "-o", "xml"], "'table', 'json'"),
         (["up", "--speed", "nan"], "The speed must be a number above 0"),
         (["up", "--port", "many"], "Invalid value for '--port'"),
-        (["token", "add", "me", "--role", "king"], "There is no role 'king'; there is viewer, operator, admin."),
+        (["token", "add", "me", "--role", "king"], "Unknown role 'king'. Known roles: admin, operator, viewer."),
         (["inbox", "show", "d1"], "There is no log at"),
         (["run", "--resume", "run_1"], "so there is no run 'run_1'"),
         (["template", "run", "t", "nonsense"], "Parameters are written key=value, not 'nonsense'."),

@@ -196,7 +196,7 @@ def test_contract_5_every_problem_is_told_at_once_with_its_path(stranger: Strang
         wait("d", when="$a =="),
         wait("d"),
     )
-    assert "steps[0].tool: a calls the unknown tool 'writ_file'; nearest: write_file" in told
+    assert "steps[0].tool: a: Unknown tool 'writ_file'. Nearest tools: write_file" in told
     assert "steps[1].args.path" in told
     assert "'zz'" in told
     assert "$nobody.x" in told

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 CONFIG_FILE = "beforehand.toml"
 PREFIX = "BEFOREHAND_"
@@ -116,9 +116,8 @@ def _unknown_keys(table: Mapping[str, Any], path: Path) -> list[Problem]:
     problems = []
     for key in table:
         if key not in known:
-            nearest = nearest_names(key, known)
-            says = f"{path} sets {key!r}, which is no setting; nearest: {name_list(nearest)}."
-            problems.append(Problem(code="settings.unknown", about=key, path=key, says=says, nearest=nearest))
+            told = unknown("setting", key, known, inside=str(path))
+            problems.append(Problem(code="settings.unknown", about=key, path=key, says=told.says, nearest=told.nearest))
     return problems
 
 

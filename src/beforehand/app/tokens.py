@@ -12,7 +12,6 @@ from typing import Any, Literal, get_args
 from beforehand.app.settings import Settings
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
 from beforehand.model.event import iso
-from beforehand.model.reason import name_list, nearest_names
 
 Role = Literal["viewer", "operator", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -47,7 +46,7 @@ class Tokens:
     def add(self, name: str, role: str, now_ms: int) -> str:
         """Make a token; it is shown once and kept only as a hash."""
         if role not in ROLES:
-            raise BadInputError(f"There is no role {role!r}; there is {name_list(ROLES)}.", code="token.role")
+            raise BadInputError.unknown("role", role, ROLES, code="token.role")
         if not name.strip() or len(name) > 100:
             raise BadInputError("A token needs a name of up to 100 characters.", code="token.name")
         entries = self._read()
@@ -65,8 +64,7 @@ class Tokens:
     def revoke(self, name: str) -> None:
         entries = self._read()
         if name not in entries:
-            nearest = nearest_names(name, entries)
-            raise NotFoundError(f"There is no token {name!r}; there is {name_list(nearest)}.", code="token.unknown")
+            raise NotFoundError.unknown("token", name, entries)
         self._write({key: value for key, value in entries.items() if key != name})
 
     def _read(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import Names, check_document, invalid_plan
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step, StepStatus, step_wire
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, unknown
 
 _FIXED = {"id", "status", "result", "order"}
 MAX_EDITS = 10_000
@@ -30,9 +30,8 @@ class Documents(list[dict[str, Any]]):
         found = self.by_id.get(str(name))
         if found is None:
             self.names.names = set(self.by_id)
-            nearest = self.names.near(str(name))
-            says = f"There is no step {name!r}; nearest: {name_list(nearest)}."
-            raise BadInputError(says, code="edit.unknown_step", nearest=nearest)
+            told = self.names.unknown(name)
+            raise BadInputError(told.says, code="edit.unknown_step", nearest=told.nearest)
         return found
 
     def place(self, name: Any) -> int:
@@ -98,9 +97,9 @@ def _apply(documents: Documents, edit: Any, path: str, moved: set[str]) -> list[
         return [Problem(code="edit.shape", about=path, path=path, says=f"{path} is no edit: it needs an `op`.")]
     apply = _OPERATIONS.get(str(edit.get("op")))
     if apply is None:
-        nearest = nearest_names(str(edit.get("op")), _OPERATIONS)
-        says = f"{path}: unknown op {edit.get('op')!r}; there is {name_list(nearest)}."
-        return [Problem(code="edit.unknown_op", about=path, path=path, says=says, nearest=nearest)]
+        told = unknown("op", edit.get("op"), _OPERATIONS)
+        says = f"{path}: {told.says}"
+        return [Problem(code="edit.unknown_op", about=path, path=path, says=says, nearest=told.nearest)]
     try:
         moved |= apply(documents, edit)
     except BadInputError as error:

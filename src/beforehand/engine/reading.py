@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from beforehand.engine.values import writable
 from beforehand.model.plan import Plan, Step, StepStatus
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 MAX_STEPS = 50_000
 MAX_LEVELS = 64
@@ -91,9 +91,9 @@ def _unknown_plan_keys(document: Mapping[str, Any]) -> list[Problem]:
 
 
 def _unknown_key(about: str, path: str, key: str, known: Iterable[str]) -> Problem:
-    nearest = nearest_names(key, known)
-    says = f"{about} does not know the field {key!r}; nearest: {name_list(nearest)}."
-    return Problem(code="plan.unknown_key", about=about, path=path, says=says, nearest=nearest)
+    told = unknown("field", key, known)
+    says = f"{about}: {told.says}"
+    return Problem(code="plan.unknown_key", about=about, path=path, says=says, nearest=told.nearest)
 
 
 def _read_head(document: Mapping[str, Any]) -> PlanReading:

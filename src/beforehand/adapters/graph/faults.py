@@ -1,4 +1,4 @@
-"""What goes wrong between the house and a graph database, in plain sentences without secrets.
+"""What goes wrong between Beforehand and a graph database, in plain sentences without secrets.
 
 The server's own words stay out of them, except its error code: they may hold paths and values nobody asked for.
 """
@@ -7,17 +7,10 @@ from collections.abc import Iterable
 
 from beforehand.adapters.graph.address import GraphAddress
 from beforehand.model.errors import NotFoundError, UnavailableError
-from beforehand.model.reason import name_list, nearest_names
 
 
 def unknown_scene(name: str, known: Iterable[str], where: str, hint: str = "") -> NotFoundError:
-    nearest = nearest_names(name, known)
-    return NotFoundError(
-        f"{where} has no scene {name!r}; it has {name_list(nearest)}.",
-        code="graph.unknown_scene",
-        nearest=nearest,
-        hint=hint,
-    )
+    return NotFoundError.unknown("scene", name, known, code="graph.unknown_scene", inside=where, hint=hint)
 
 
 def no_driver() -> UnavailableError:

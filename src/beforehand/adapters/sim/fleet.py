@@ -17,7 +17,7 @@ from beforehand.adapters.sim.readings import Position, face, position, telemetry
 from beforehand.adapters.sim.roads import Roads
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import FleetScene, Occupancy
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import unknown
 from beforehand.model.robot import Ack, GoTarget, RobotCommand, Telemetry
 
 _VERSION = 1
@@ -63,8 +63,7 @@ class SimFleet:
         now_ms = self._play(now_ms)
         body = self._bodies.get(cmd.robot_id)
         if body is None:
-            near = name_list(nearest_names(cmd.robot_id, self._bodies))
-            says = f"There is no robot {cmd.robot_id!r}; there are: {near}."
+            says = unknown("robot", cmd.robot_id, self._bodies).says
             self._out.append(Ack(cmd.key, cmd.robot_id, now_ms, False, "robot.unknown", says))
             return
         if body.has("offline") or body.hit("lost_command"):
@@ -286,9 +285,8 @@ class SimFleet:
         return report
 
     def _check_faults(self, faults: Sequence[FaultSpec]) -> None:
-        unknown = sorted({fault.robot_id for fault in faults} - set(self._bodies))
-        if unknown:
-            raise BadInputError(
-                f"Faults are named for robots that the scene {self._scene_name} does not have: {name_list(unknown)}.",
-                hint=f"Its robots are: {name_list(nearest_names(unknown[0], self._bodies))}.",
-            )
+        missing = sorted({fault.robot_id for fault in faults} - set(self._bodies))
+        told = [unknown("robot", name, self._bodies, inside=self._scene_name) for name in missing]
+        if told:
+            says = " ".join(one.says for one in told)
+            raise BadInputError(says, nearest=told[0].nearest, hint="Correct the names in the faults.")

@@ -12,7 +12,7 @@ from beforehand.app.craft import PlanRequest
 from beforehand.crafts.cell.core.builder import Sequence, build, refusal
 from beforehand.crafts.cell.core.grammar import Refusal, parse
 from beforehand.crafts.cell.core.plan_steps import to_plan_steps
-from beforehand.crafts.cell.core.unknown_names import strange_names
+from beforehand.crafts.cell.core.unknown_names import unknown_names_in
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
@@ -93,8 +93,8 @@ def _understood(scene: CellScene, text: str) -> Any:
     read = parse(text, scene)
     if not isinstance(read, Refusal):
         return read.intent
-    if strangers := strange_names(text, scene, read):
-        raise refusal(strangers)
+    if problems := unknown_names_in(text, scene, read):
+        raise refusal(problems)
     raise NotUnderstoodError(
         read.says,
         hint=read.try_next,

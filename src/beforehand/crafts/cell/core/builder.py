@@ -15,7 +15,7 @@ from beforehand.crafts.cell.core.topology import Topology
 from beforehand.crafts.cell.core.walk import Act, Walk
 from beforehand.model.cell import NO_TOOL, AtomicStep, CellScene, CellState, Goal, Intent
 from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, Reason, name_list, nearest_names
+from beforehand.model.reason import Problem, Reason, unknown
 
 
 @dataclass(frozen=True)
@@ -98,16 +98,15 @@ def state_problems(lookup: Lookup, state: CellState) -> list[Problem]:
     for kind, name, names in checks:
         if name in names:
             continue
-        near = nearest_names(name, names)
-        says = f"The robot's state names the {kind} '{name[:80]}', which {lookup.scene.name} does not have."
+        told = unknown(kind, name, names, inside=lookup.scene.name)
         problems.append(
             Problem(
                 code=f"cell.unknown_{kind}",
                 about=name[:80],
-                says=f"{says} {'Valid' if len(names) <= 10 else 'Nearest'} names: {name_list(near)}.",
+                says=f"The robot's state: {told.says}",
                 try_next=f"Say where the robot is and what it holds: set its {kind}.",
                 path=f"state.current_{kind}",
-                nearest=near,
+                nearest=told.nearest,
                 fixable_by="state",
             )
         )

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from beforehand.model.cell import ATTACH, RELEASE, AtomicStep
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, nearest_names, unknown
 
 ATOMIC_KEYS = ("id", "name", "action", "target", "position", "tool", "stabilize", "action_after", "verify")
 ARG_KEYS = ("scene", "target", "position", "tool", "stabilize", "action_after", "verify")
@@ -140,7 +140,7 @@ def _unknown_keys(step: Mapping[Any, Any], path: str, label: str, keys: tuple[st
     found = []
     for key in step:
         if key not in keys:
-            says = f"{label} has an unknown key {_short(key)}. Keys: {name_list(keys)}."
+            says = f"{label}: {unknown('key', key, keys).says}"
             found.append(problem(f"{path}.{str(key)[:60]}", str(key)[:60], says, code="cell.unknown_key", names=keys))
     return found
 

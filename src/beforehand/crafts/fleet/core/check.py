@@ -13,7 +13,7 @@ from beforehand.crafts.fleet.core.params import OPERATIONS
 from beforehand.crafts.fleet.core.shape import Problems, check_plain, read_shape
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.fleet import RobotSpec, StreamSpec, WorksiteSpec
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import name_list, unknown
 from beforehand.ports.machines import MachineKinds
 
 LINK_KINDS = MachineKinds("link")
@@ -208,9 +208,8 @@ def _stream(
 ) -> None:
     handler = KINDS.get(stream.kind)
     if handler is None:
-        close = nearest_names(stream.kind, KINDS)
-        says = f"there is no stream kind {stream.kind}. Known: {name_list(close)}."
-        problems.add("scene.unknown_kind", f"{path}.kind", says, about=stream.kind, nearest=close)
+        told = unknown("stream kind", stream.kind, KINDS)
+        problems.add("scene.unknown_kind", f"{path}.kind", told.says, about=stream.kind, nearest=told.nearest)
         return
     params = read_shape(handler.params, stream.params, f"{path}.params", problems)
     if params is None:

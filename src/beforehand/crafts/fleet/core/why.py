@@ -12,7 +12,7 @@ from beforehand.crafts.fleet.core.rules import SUSPECT_AFTER
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.errors import NotFoundError
-from beforehand.model.reason import Reason, name_list, nearest_names
+from beforehand.model.reason import Reason, name_list
 
 SHOWN = 5
 
@@ -26,9 +26,9 @@ def why(state: FleetState, name: str, now_ms: int) -> list[Reason]:
     if name in state.streams:
         return why_stream(state, name, now_ms)
     names = [*state.robots, *state.open_tasks, *state.streams]
-    close = nearest_names(name, names)
-    says = f"There is no robot, task or stream named {name}. Known: {name_list(close)}."
-    raise NotFoundError(says, nearest=close, hint="Use one of these names.")
+    raise NotFoundError.unknown(
+        "robot, task or stream", name, names, code=NotFoundError.code, plural="names", hint="Use one of these names."
+    )
 
 
 def why_everything(state: FleetState, now_ms: int) -> dict[str, list[Reason]]:
