@@ -19,7 +19,7 @@ def test_up_says_where_and_stops_cleanly(cli, step) -> None:
 
 def test_a_server_without_tokens_listens_to_this_machine_only(cli) -> None:
     assert "no token is set" in cli("up", "--no-open", "--host", "0.0.0.0", "--port", "0", code=2).err
-    assert "is no address" in cli("up", "--no-open", "--host", "256.1.1.1", "--port", "0", code=2).err
+    assert "is not an address" in cli("up", "--no-open", "--host", "256.1.1.1", "--port", "0", code=2).err
 
 
 def test_a_second_server_is_told_who_leads(cli) -> None:

@@ -220,7 +220,7 @@ class FleetMachine(RuleBasedStateMachine):
         self.work(after)
 
     @rule(deaf=st.booleans(), snapshots=st.booleans(), after=AFTER)
-    def the_house_crashes(self, deaf: bool, snapshots: bool, after: int) -> None:
+    def the_runtime_crashes(self, deaf: bool, snapshots: bool, after: int) -> None:
         """Only the log is left, or the log from a snapshot on; robots are read first, if they answer."""
         self.state = self.back(self.events, snapshots)
         self.floor.settle(self.now)

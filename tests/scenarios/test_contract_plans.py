@@ -1,4 +1,4 @@
-"""Plans as a stranger meets them: the real command, a real server process, plain HTTP, nothing imported from the house.
+"""Plans as a stranger meets them: the real command, a real server process, plain HTTP, and no import of it.
 
 Each test is one promise about plans, tried on a plan of its own. Waiting is done on the event stream, with a bound.
 """

@@ -1,6 +1,6 @@
 """Scenes, sequences and fleets as a stranger meets them: the real command, a real server, plain HTTP.
 
-Nothing is imported from the house. Waiting is done on the event stream, with a bound.
+Nothing is imported from Beforehand. Waiting is done on the event stream, with a bound.
 """
 
 import http.client

@@ -71,7 +71,7 @@ def _text(raw: bytes | str, name: str) -> str:
         except UnicodeDecodeError as error:
             raise BadInputError(f"{name} is not UTF-8 text (byte {error.start}).", code="document.encoding") from None
     if "\0" in raw:
-        raise BadInputError(f"{name} holds a NUL byte; it is no text document.", code="document.encoding")
+        raise BadInputError(f"{name} holds a NUL byte; it is not a text document.", code="document.encoding")
     return raw
 
 
@@ -90,7 +90,7 @@ def _yaml(text: str, name: str, json_error: ValueError) -> Any:
         said = json_error if text.lstrip()[:1] in "{[" else _short(error)
         raise BadInputError(f"{name} is neither JSON nor YAML: {said}.", code="document.syntax") from None
     except (KeyError, AttributeError, TypeError):  # what the library makes of `!!bool maybe`
-        says = f"{name} has a value that does not fit the tag (`!!…`) before it; leave the tag away."
+        says = f"{name} has a value that does not fit the tag (`!!…`) before it; remove the tag."
         raise BadInputError(says, code="document.syntax") from None
 
 
@@ -122,7 +122,9 @@ class _Plain:
                 return value
             case float():
                 if not math.isfinite(value) and not self.odd_numbers:
-                    raise BadInputError(f"{self.name} holds {value}, which is no number.", code="document.number")
+                    raise BadInputError(
+                        f"{self.name} holds {value}, which is not a finite number.", code="document.number"
+                    )
                 return value
             case Mapping():
                 return {self._key(key): self.take(item, depth + 1) for key, item in value.items()}
@@ -130,7 +132,7 @@ class _Plain:
                 return [self.take(item, depth + 1) for item in value]
             case datetime() | date():
                 return value.isoformat()
-        raise BadInputError(f"{self.name} holds a {type(value).__name__}, which JSON has no word for.", code="document")
+        raise BadInputError(f"{self.name} holds a {type(value).__name__}, which JSON cannot express.", code="document")
 
     def _key(self, key: Any) -> str:
         if isinstance(key, str):
@@ -139,7 +141,7 @@ class _Plain:
             return "true" if key else "false"
         if isinstance(key, int | float):
             return str(key)
-        raise BadInputError(f"{self.name} has a key that is no text: {key!r}.", code="document.key")
+        raise BadInputError(f"{self.name} has a key that is not text: {key!r}.", code="document.key")
 
 
 def _twice(name: str, error: GivenTwiceError) -> BadInputError:

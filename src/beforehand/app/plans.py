@@ -22,7 +22,7 @@ from beforehand.model.plan import Plan, Step, StepStatus
 
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
-    "cancel": "The plan is put away; nothing runs.",
+    "cancel": "The plan is discarded; nothing runs.",
 }
 ADOPT_EFFECTS = {"adopt": "The run goes on with this version.", "cancel": "The run goes on as it was."}
 
@@ -231,7 +231,7 @@ async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by:
         planner = planner_named(runtime, latest.origin.planner)
         if latest.scene is None or planner is None:
             raise RefusedError(
-                "This plan was written by hand, so no planner can make it anew.",
+                "This plan was written by hand, so no planner can make it again.",
                 code="plan.no_planner",
                 hint="Edit its steps instead.",
             )

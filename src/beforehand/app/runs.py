@@ -83,9 +83,9 @@ async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
     drift = None if judge is None or judge.drift is None else await judge.drift(plan)
     if drift is not None:
         raise ConflictError(
-            f"The world is not as it was when this was planned, so it does not start. {drift.get('says', '')}".strip(),
+            f"The world has changed since this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan anew from the present state (`beforehand plan`, or regenerate).",
+            hint="Make the plan again from the present state (`beforehand plan`, or regenerate).",
             extra={"difference": drift},
         )
 
@@ -127,7 +127,7 @@ async def recover_runs(runtime: Runtime) -> int:
             await runtime.runs.recover(row["runId"])
             recovered += 1
         except BeforehandError as error:  # a workspace that is gone: this run stands still, the others go on
-            log.error("a run could not be taken up", run=row["runId"], says=error.says)
+            log.error("a run could not be resumed", run=row["runId"], says=error.says)
     return recovered
 
 

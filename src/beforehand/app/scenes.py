@@ -67,7 +67,7 @@ async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activ
     old = await runtime.store.row("scene", name)
     if old is not None and old["kind"] != checked["kind"]:
         raise ConflictError(
-            f"{name} is a scene of kind {old['kind']} already and stays one.",
+            f"{name} is a scene of kind {old['kind']} already, and its kind cannot change.",
             code="scene.kind_changed",
             hint="Give the new scene another name.",
         )

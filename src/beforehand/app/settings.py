@@ -34,7 +34,7 @@ class Setting:
 
 
 KNOWN = (
-    Setting("home", "./.beforehand", str, "Where the log and everything remembered lies."),
+    Setting("home", "./.beforehand", str, "Where the log and everything else is kept."),
     Setting("db", None, str, "The store: a path, sqlite:///path or memory:; the home's own file by default."),
     Setting("workspace", ".", str, "The folder file tools stay inside."),
     Setting("host", "127.0.0.1", str, "What `up` listens on."),

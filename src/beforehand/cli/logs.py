@@ -17,7 +17,7 @@ def is_debug() -> bool:
 
 
 def quiet_logs(*, level: int = logging.WARNING) -> None:
-    """Send log lines of the house to standard error; other libraries' only with --debug."""
+    """Send log lines of Beforehand to standard error; other libraries' only with --debug."""
     import structlog
 
     def without_traceback(logger: Any, name: str, event: Any) -> Any:

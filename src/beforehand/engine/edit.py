@@ -94,7 +94,7 @@ def invalid_edit(problems: Sequence[Problem]) -> BadInputError:
 
 def _apply(documents: Documents, edit: Any, path: str, moved: set[str]) -> list[Problem]:
     if not isinstance(edit, Mapping):
-        return [Problem(code="edit.shape", about=path, path=path, says=f"{path} is no edit: it needs an `op`.")]
+        return [Problem(code="edit.shape", about=path, path=path, says=f"{path} is not an edit: it needs an `op`.")]
     apply = _OPERATIONS.get(str(edit.get("op")))
     if apply is None:
         told = unknown("op", edit.get("op"), _OPERATIONS)

@@ -70,7 +70,7 @@ def invalid_plan(problems: list[Problem]) -> BadInputError:
         code="plan.invalid",
         problems=problems,
         nearest=problems[0].nearest,
-        hint="Mend what is listed and send it again.",
+        hint="Correct what is listed and send it again.",
     )
 
 
@@ -190,5 +190,5 @@ def _cycle(cycle: list[str]) -> Problem:
         about=cycle[0],
         path="steps",
         says=f"These steps wait for each other in a circle: {shown}.",
-        try_next="Take one of these dependencies or references away.",
+        try_next="Remove one of these dependencies or references.",
     )

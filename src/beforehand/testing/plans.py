@@ -1,7 +1,7 @@
 """Scenarios of plans: a plan run by the real driver on virtual time, with a store in memory.
 
-`play` goes on until the run has ended or only a person can move it; `answer` and `tell` are that person; `crash` ends
-the driver without a trace and `take_up` begins again from the log alone.
+`play` goes on until the run has ended or only a person can move it; `answer` and `send` are that person; `crash` ends
+the driver without a trace and `recover` begins again from the log alone.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class PlanScenario:
             await self._work
         return self.run.status
 
-    async def tell(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
+    async def send(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
         """A person's word to the run, such as `tell(RetryAsked, "a")`; a run that had ended gets a driver again."""
         driver = self._driver if self._driver is not None and not self._is_over() else None
         asked = asyncio.ensure_future((driver or self._put_on_driver()).request(make(self.now, *args, **more)))
@@ -98,14 +98,14 @@ class PlanScenario:
 
     async def answer(self, verb: str, value: Any = None, *, step: str | None = None, note: str = "") -> Verdict[Any]:
         """Answer the open decision, or the one about a step."""
-        return await self.tell(Answered, self.decision(step).id, verb, value, note)
+        return await self.send(Answered, self.decision(step).id, verb, value, note)
 
     async def adopt(self, edits: list[Mapping[str, Any]]) -> Verdict[Any]:
         """Edit the plan and go on with the new version."""
         latest = self.plans[max(self.plans)]
         plan = edited(latest, edits, self.catalog, created_at="")
         self.plans[plan.version] = plan
-        return await self.tell(Adopted, plan)
+        return await self.send(Adopted, plan)
 
     async def crash(self) -> None:
         """The process is gone: what ran is cut off, and what was decided and not yet written never was."""

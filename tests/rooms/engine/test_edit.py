@@ -93,7 +93,7 @@ def test_edits_build_on_each_other() -> None:
 @pytest.mark.parametrize(
     ("edit", "code", "says"),
     [
-        ("skip a", "edit.shape", "edits[0] is no edit: it needs an `op`."),
+        ("skip a", "edit.shape", "edits[0] is not an edit: it needs an `op`."),
         (
             {"op": "destroy", "id": "a"},
             "edit.unknown_op",

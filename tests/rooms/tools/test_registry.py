@@ -1,4 +1,4 @@
-"""The toolbox, tools made of functions, and what a plug-in is handed."""
+"""The registry of tools, tools made of functions, and what a plug-in is handed."""
 
 from enum import StrEnum
 from pathlib import Path

@@ -75,7 +75,7 @@ def read_faults(document: Any, robot_ids: Collection[str] | None = None) -> list
     if problems:
         raise BadInputError(
             f"The fault script has {len(problems)} problem{'s' if len(problems) > 1 else ''}.",
-            hint="Mend each of them and try again.",
+            hint="Correct each of them and try again.",
             problems=sorted(problems, key=lambda problem: problem.code != "faults.unknown_name"),
         )
     return sorted((found for found in read if isinstance(found, FaultSpec)), key=lambda fault: fault.at_s)

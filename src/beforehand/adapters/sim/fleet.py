@@ -224,7 +224,7 @@ class SimFleet:
             case "ack" if not body.has("offline"):
                 self._out.append(Ack(arg[0], body.robot_id, at_ms, *arg[1:]))
             case "fail" if body.order is not None and body.order.key == arg:
-                forklift.fail(self._yard, body, f"{body.robot_id} reports a fault of its own.", at_ms)
+                forklift.fail(self._yard, body, f"{body.robot_id} reports an internal fault.", at_ms)
             case "cancel" if body.order is not None and body.order.key == arg:
                 forklift.cancel(self._yard, body, at_ms)
             case "strike":

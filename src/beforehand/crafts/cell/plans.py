@@ -19,7 +19,7 @@ from beforehand.model.plan import Origin, Plan, Step
 
 log = structlog.get_logger("beforehand.cell")
 PLANNER = "cell"
-DONE_ALREADY = "The robot is where it should be and holds what it should already."
+DONE_ALREADY = "The robot already is where it should be and holds what it should."
 
 
 def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, correlation_id: str = "") -> Plan:

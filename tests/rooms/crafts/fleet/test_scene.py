@@ -178,7 +178,7 @@ def test_both_spellings_are_read() -> None:
         (["settings"], {"chargeStartThreshold": 0.9}, "settings.chargeStartThreshold", "never stop"),
         (["settings"], {"parkNodeId": "P"}, "settings.parkNodeId", "Unknown node 'P'. Known nodes"),
         (["setings"], {}, "setings", "settings"),
-        (["kind"], "cell", "kind", "no fleet scene"),
+        (["kind"], "cell", "kind", "not a fleet scene"),
         (["name"], "", "name", "name"),
     ],
 )

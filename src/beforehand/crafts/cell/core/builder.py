@@ -132,5 +132,5 @@ def refusal(problems: list[Problem]) -> BadInputError:
     """All problems as one error, unknown names first."""
     ordered = sorted(problems, key=lambda problem: ".unknown_" not in problem.code)
     count = len(ordered)
-    says = ordered[0].says if count == 1 else f"{count} problems stand in the way of this plan."
+    says = ordered[0].says if count == 1 else f"{count} problems keep this plan from being made."
     return BadInputError(says, code="cell.cannot_plan", problems=ordered, nearest=ordered[0].nearest)

@@ -92,7 +92,7 @@ def _check_name(
         return
     if key not in takes:
         says = f"A step with the action {action} takes no {key}."
-        problems.append(_bad(f"{path}.{key}", says, try_next=f"Leave {key} out."))
+        problems.append(_bad(f"{path}.{key}", says, try_next=f"Remove {key}."))
     elif not isinstance(value, str):
         problems.append(_bad(f"{path}.{key}", f"The {key} of {path} must be a name in text."))
 

@@ -39,9 +39,9 @@ class Repair:
         if self.problems:
             return f"This cannot be repaired: {self.problems[0].says}"
         names = name_list(step.name for step in self.added)
-        parts = [f"puts in {len(self.added)} ({names})" if self.added else "puts in none"]
+        parts = [f"adds {len(self.added)} ({names})" if self.added else "adds none"]
         if self.dropped:
-            parts.append(f"leaves out {len(self.dropped)} that would do nothing")
+            parts.append(f"removes {len(self.dropped)} that would do nothing")
         kept = sum(place is not None for place in self.origin)
         return f"The repair keeps {kept} of the steps, {' and '.join(parts)}."
 

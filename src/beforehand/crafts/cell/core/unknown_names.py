@@ -32,7 +32,7 @@ _AT = ("at", "in", "on", "to")
 _NUMBERED = re.compile(r"There is no position (\d+) in this cell")
 LONGEST_NAME = 4
 
-Word = tuple[str, Token]
+WrittenWord = tuple[str, Token]
 """A piece of the sentence as it was written, and one of the words it is read as."""
 
 
@@ -47,8 +47,8 @@ def unknown_names_in(text: str, scene: CellScene, refusal: Refusal) -> list[Prob
     return list({(one.code, one.about): one for one in found}.values())
 
 
-def _clauses(text: str) -> list[list[Word]]:
-    clauses: list[list[Word]] = [[]]
+def _clauses(text: str) -> list[list[WrittenWord]]:
+    clauses: list[list[WrittenWord]] = [[]]
     for piece in _PIECE.findall(text):
         if piece.lower() in _JOINTS:
             clauses.append([])
@@ -58,7 +58,7 @@ def _clauses(text: str) -> list[list[Word]]:
 
 
 class _Clause:
-    def __init__(self, scene: CellScene, known: Lexicon, words: list[Word]) -> None:
+    def __init__(self, scene: CellScene, known: Lexicon, words: list[WrittenWord]) -> None:
         self.scene, self.known, self.written = scene, known, words
         self.words = tuple(token.word for _, token in words)
 

@@ -31,7 +31,7 @@ def check_names(parts: Parts, problems: Problems) -> None:
         _known(edge.from_, nodes, f"{path}.from", "node", problems)
         _known(edge.to, nodes, f"{path}.to", "node", problems)
         if edge.from_ is not None and edge.from_ == edge.to:
-            problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; take it out.")
+            problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; remove it.")
     _edges_twice(parts, problems)
     for path, site in _read(parts, "worksites"):
         _known(site.entry_node_id, nodes, f"{path}.entryNodeId", "node", problems)

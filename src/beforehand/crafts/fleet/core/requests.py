@@ -324,5 +324,5 @@ def _problem(code: str, about: str, path: str, says: str) -> Problem:
 
 def _invalid(problems: list[Problem]) -> BadInputError:
     ordered = sorted(problems, key=lambda problem: ".unknown_" not in problem.code)
-    says = ordered[0].says if len(ordered) == 1 else f"{len(ordered)} problems stand in the way of this plan."
+    says = ordered[0].says if len(ordered) == 1 else f"{len(ordered)} problems keep this plan from being made."
     return BadInputError(says, code="intent.invalid", problems=ordered, nearest=ordered[0].nearest)

@@ -48,7 +48,7 @@ class Problems:
             where,
             told.says,
             about=_short(key),
-            try_next="Correct the spelling or take the key out.",
+            try_next="Correct the spelling or remove the key.",
             nearest=told.nearest,
         )
 

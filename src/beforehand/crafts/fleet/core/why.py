@@ -79,8 +79,8 @@ def why_task(state: FleetState, task_id: str, now_ms: int) -> list[Reason]:
     if task.status in ("held", "stale"):
         ends = {
             "person": "Answer it in the inbox: resume, redo, finish by hand or abort it.",
-            "robot": "It goes on by itself when the robot is back.",
-            "retry": "It is tried again by itself.",
+            "robot": "It continues automatically when the robot is back.",
+            "retry": "It is tried again automatically.",
             None: "Resume or abort it.",
         }[task.waits_for]
         return [_reason(task.error_code or "task.held", task_id, task.error or f"It is {task.status}.", ends)]
@@ -151,10 +151,10 @@ def _suspects(board: Board, stream_id: str) -> list[Reason]:
     for site_id in dict.fromkeys(site for group in groups.values() for site in group):
         site = board.site(site_id)
         if site.failures >= SUSPECT_AFTER:
-            says = f"{site_id} is left alone: {site.failures} steps failed there in a row."
+            says = f"{site_id} is not used: {site.failures} steps failed there in a row."
             found.append(_reason("worksite.suspect", site_id, says, "Look at it and set its occupancy."))
         elif site.failures and site.rest_until_ts_ms > board.now:
-            says = f"{site_id} rests for a while because a step failed there."
+            says = f"{site_id} is not used for a while because a step failed there."
             found.append(_reason("worksite.resting", site_id, says, "Wait, or set its occupancy."))
     return found[:SHOWN]
 
@@ -165,7 +165,7 @@ def _held(board: Board) -> list[Reason]:
         says = "A person holds the fleet; nothing moves."
         reasons.append(_reason("fleet.held", board.state.scene.name, says, "Clear the hold."))
     if board.hold.tasks:
-        says = f"The fleet is frozen after an error of {name_list(board.hold.tasks)}; no new work is given out."
+        says = f"The fleet is frozen after an error of {name_list(board.hold.tasks)}; no new work is assigned."
         reasons.append(_reason("fleet.frozen", board.state.scene.name, says, "Resume or abort what is held."))
     return reasons
 
