@@ -112,7 +112,7 @@ def _review_evidence(plan: Plan) -> dict[str, Any]:
 
 
 async def get_plan(runtime: Runtime, plan_id: str, version: int | None = None) -> Plan:
-    """The latest version of a plan, or the one asked for."""
+    """The latest version of a plan, or the one asked for. NotFoundError for an unknown plan or version."""
     head = await runtime.store.row("planHead", plan_id)
     if head is None:
         raise NotFoundError.unknown("plan", plan_id, [row["id"] for row in await plan_heads(runtime, 500)])
@@ -329,7 +329,7 @@ def plan_answer(plan: Plan, decision: Decision | None) -> dict[str, Any]:
 
 
 def owner_of_plans(runtime: Runtime) -> Owner:
-    """Takes the answers to reviews: start, adopt, or put away."""
+    """Takes the answers to reviews: start, adopt or discard. ConflictError where the run has ended meanwhile."""
 
     async def answer(decision: Decision, given: Answering) -> None:
         from beforehand.app.runs import adopt_version, start_run

@@ -203,6 +203,7 @@ async def pause_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str,
 
 
 async def resume_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
+    """Let a paused run go on; its document. Raises NotFoundError, and ConflictError when it has ended."""
     await _refuse_ended(runtime, run_id, "be resumed")
     return await steer(runtime, run_id, ResumeAsked(runtime.now(), by))
 
@@ -228,6 +229,7 @@ async def retry_step(runtime: Runtime, run_id: str, step_id: str, *, args: Any =
 
 
 async def skip_step(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
+    """Skip a step of a run; its document. Raises NotFoundError, and ConflictError when the step cannot be skipped."""
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, SkipAsked(runtime.now(), step_id, by))
 

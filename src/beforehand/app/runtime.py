@@ -57,11 +57,12 @@ class Runtime:
     run_host: RunHost[RunState, RunInput] | None = None
 
     def now(self) -> int:
+        """The time in ms since 1970, by the clock of this runtime."""
         return self.clock.now_ms()
 
     @property
     def runs(self) -> RunHost[RunState, RunInput]:
-        """What carries plans out; refused where the runtime was opened for reading."""
+        """What carries plans out; UnavailableError where the runtime was opened for reading."""
         if self.run_host is None:
             raise UnavailableError("This process only reads the home, so it runs no plans.", code="run.reading_only")
         return self.run_host
@@ -84,6 +85,7 @@ class Runtime:
 
     @property
     def scene_kinds(self) -> list[str]:
+        """The kinds of scenes that the installed crafts bring."""
         return sorted(parts.scenes.kind for parts in self.crafts.values() if parts.scenes)
 
     async def log(

@@ -63,6 +63,7 @@ class Settings:
 
     @property
     def home(self) -> Path:
+        """The folder in which everything is kept."""
         return Path(self.values["home"]).expanduser().absolute()
 
     @property
@@ -72,6 +73,7 @@ class Settings:
 
     @property
     def workspace(self) -> Path:
+        """The folder that file tools stay inside."""
         return Path(self.values["workspace"]).expanduser().absolute()
 
 

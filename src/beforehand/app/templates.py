@@ -16,10 +16,12 @@ from beforehand.model.plan import Plan, Template
 
 
 async def list_templates(runtime: Runtime) -> list[dict[str, Any]]:
+    """All templates, as they are shown."""
     return await runtime.store.rows("template")
 
 
 async def get_template(runtime: Runtime, name: str) -> Template:
+    """A template by its name; NotFoundError with the names there are."""
     row = await runtime.store.row("template", name)
     if row is None:
         raise NotFoundError.unknown("template", name, [found["name"] for found in await list_templates(runtime)])

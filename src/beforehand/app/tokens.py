@@ -44,7 +44,10 @@ class Tokens:
         return found
 
     def add(self, name: str, role: str, now_ms: int) -> str:
-        """Make a token; it is shown once and kept only as a hash."""
+        """Make a token; it is shown once and kept only as a hash.
+
+        BadInputError for a bad name or role, ConflictError for a name in use.
+        """
         if role not in ROLES:
             raise BadInputError.unknown("role", role, ROLES, code="token.role")
         if not name.strip() or len(name) > 100:
@@ -57,11 +60,13 @@ class Tokens:
         return token
 
     def list(self) -> list[dict[str, Any]]:
+        """The tokens without their secrets: name, role and when each was made."""
         return [
             {"name": name, "role": item["role"], "createdAt": item["createdAt"]} for name, item in self._read().items()
         ]
 
     def revoke(self, name: str) -> None:
+        """Forget a token; NotFoundError with the names there are."""
         entries = self._read()
         if name not in entries:
             raise NotFoundError.unknown("token", name, entries)

@@ -27,6 +27,7 @@ class Documents(list[dict[str, Any]]):
         self.names = Names(set(self.by_id))
 
     def named(self, name: Any) -> dict[str, Any]:
+        """The document of a step; BadInputError with the names there are."""
         found = self.by_id.get(str(name))
         if found is None:
             self.names.names = set(self.by_id)
@@ -35,15 +36,18 @@ class Documents(list[dict[str, Any]]):
         return found
 
     def place(self, name: Any) -> int:
+        """Where a step stands, counted from 0; BadInputError for an unknown name."""
         document = self.named(name)
         return next(place for place, other in enumerate(self) if other is document)
 
     def take_out(self, name: Any) -> dict[str, Any]:
+        """Remove a step and return its document; BadInputError for an unknown name."""
         document = self.pop(self.place(name))
         del self.by_id[document["id"]]
         return document
 
     def put_in(self, document: dict[str, Any], edit: Mapping[str, Any]) -> None:
+        """Insert a document where the edit's `before` or `after` says, else at the end."""
         if "before" in edit:
             place = self.place(edit["before"])
         elif "after" in edit:
@@ -89,6 +93,7 @@ def _applied(plan: Plan, edits: Any) -> tuple[Documents, set[str]]:
 
 
 def invalid_edit(problems: Sequence[Problem]) -> BadInputError:
+    """The error for edits that do not work out; it holds every problem."""
     return BadInputError(f"Nothing was changed: {problems[0].says}", code="edit.invalid", problems=problems)
 
 

@@ -64,6 +64,7 @@ def plan_from(document: Any, catalog: ToolCatalog) -> Plan:
 
 
 def invalid_plan(problems: list[Problem]) -> BadInputError:
+    """The error for a plan with problems; it holds all of them."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     return BadInputError(
         f"The plan has {count}: {problems[0].says}",
@@ -75,6 +76,7 @@ def invalid_plan(problems: list[Problem]) -> BadInputError:
 
 
 def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
+    """Everything wrong with a plan that could be read: tools, arguments, dependencies, conditions, circles."""
     plan = reading.plan
     ids = {step.id for step in plan.steps}
     known = Names(ids | reading.broken_ids)

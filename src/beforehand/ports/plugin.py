@@ -24,6 +24,7 @@ class PluginRegistry:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
+        """The tools offered so far."""
         return tuple(self._tools.values())
 
     def add_tool(self, tool: Tool) -> None:

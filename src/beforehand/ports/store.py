@@ -52,6 +52,7 @@ class EventFilter:
     owner: str | None = None
 
     def admits(self, record: Record) -> bool:
+        """Whether a record passes this filter."""
         return (
             (not self.kinds or record.kind in self.kinds)
             and (self.run is None or record.run_id == self.run)

@@ -73,7 +73,10 @@ class PlanScenario:
         return self
 
     async def play(self, seconds: float | None = None) -> RunStatus:
-        """Let time pass: so many seconds, or until the run has ended or waits for a person."""
+        """Let time pass: so many seconds, or until the run has ended or waits for a person.
+
+        StandstillError when it never does.
+        """
         await self.clock.settle()
         end = None if seconds is None else self.now + round(seconds * 1000)
         for _ in range(MOST_JUMPS):
@@ -139,30 +142,38 @@ class PlanScenario:
 
     @property
     def now(self) -> int:
+        """The virtual time in ms."""
         return self.clock.now_ms()
 
     @property
     def statuses(self) -> dict[str, str]:
+        """The status of each step, by its name."""
         return {name: state.status.value for name, state in self.run.steps.items()}
 
     def step(self, name: str) -> StepState:
+        """The state of a step; KeyError for an unknown name."""
         return self.run.steps[name]
 
     def status(self, name: str) -> str:
+        """The status of a step."""
         return self.run.steps[name].status.value
 
     def value(self, name: str) -> Any:
+        """What a step gave."""
         return self.run.steps[name].value
 
     def error(self, name: str) -> str:
+        """Why a step failed, or empty text."""
         return str((self.run.steps[name].result or {}).get("error", ""))
 
     def decision(self, step: str | None = None) -> Decision:
+        """The one open decision, of a step where one is named; AssertionError where there is not exactly one."""
         found = [one for one in self.run.decisions.values() if step is None or one.about["stepId"] == step]
         assert len(found) == 1, f"{len(found)} decisions are open, not one: {[one.title for one in found]}"
         return found[0]
 
     def events(self, kind: str, step: str | None = None) -> list[Event]:
+        """The events of a kind, of one step where it is named, in the order of the log."""
         return [
             event
             for event in self.store.log

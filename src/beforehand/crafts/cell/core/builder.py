@@ -53,10 +53,6 @@ class Sequence:
     def high_level_steps(self) -> int:
         return len(self.goals)
 
-    @property
-    def concrete_steps(self) -> int:
-        return len(self.acts)
-
     def wire(self) -> list[dict[str, Any]]:
         """The atomic list exactly as the spec's Output section."""
         return [act.wire(number) for number, act in enumerate(self.acts, 1)]

@@ -6,7 +6,6 @@ A goal that cannot be read stays a gap, so that the goals round it are still che
 from typing import Any
 
 from beforehand.model.cell import Goal, Intent
-from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem, name_list, unknown
 
 ACTIONS = ("attach_tool", "move", "release_tool", "routine")
@@ -18,14 +17,6 @@ TAKES = {
 }
 KEYS = ("action", "after", "position", "routine", "tool")
 TOO_MANY = 100_000
-
-
-def read_intent(document: Any) -> Intent:
-    """The intent a document holds; BadInputError with every problem when it is not one."""
-    goals, problems = parse_intent(document)
-    if problems:
-        raise BadInputError(problems[0].says, code="cell.bad_intent", problems=problems)
-    return Intent(steps=tuple(goal for goal in goals if goal))
 
 
 def parse_intent(document: Any) -> tuple[list[Goal | None], list[Problem]]:
