@@ -24,6 +24,7 @@ MAX_NODES = 2_000_000
 def read_file(path: str, *, odd_numbers: bool = False) -> Any:
     """The document in a file; `-` is standard input.
 
+    Raises NotFoundError for a missing file and BadInputError for one that cannot be read.
     With `odd_numbers` infinities and NaN stay in it, for a reader that reports them with their place.
     """
     if path == "-":
@@ -40,7 +41,7 @@ def read_file(path: str, *, odd_numbers: bool = False) -> Any:
 
 
 def parse(raw: bytes | str, name: str, *, odd_numbers: bool = False) -> Any:
-    """The document in a text, JSON first, else YAML."""
+    """The document in a text, JSON first, else YAML; BadInputError with the place when it is neither."""
     text = _text(raw, name)
     if not text.strip():
         raise BadInputError(f"{name} is empty.", code="document.empty")

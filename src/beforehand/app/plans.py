@@ -225,7 +225,10 @@ async def _sound(runtime: Runtime, plan: Plan) -> Plan:
 
 
 async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:
-    """A new version by the planner that made it, from the present state of its scene."""
+    """A new version by the planner that made it, from the present state of its scene, and its review.
+
+    Raises NotFoundError for an unknown plan, RefusedError for one no planner made, BadInputError for an invalid result.
+    """
     async with runtime.turns[plan_id]:
         latest = await get_plan(runtime, plan_id)
         planner = planner_named(runtime, latest.origin.planner)
