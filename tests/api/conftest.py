@@ -1,4 +1,4 @@
-"""A real server on a free port, in the test's own event loop, with the house behind it at hand."""
+"""A real server on a free port, in the test's own event loop, with the runtime behind it at hand."""
 
 import asyncio
 import io

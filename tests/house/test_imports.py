@@ -63,13 +63,13 @@ def is_below(name: str, room: str) -> bool:
     ],
 )
 def test_the_lowest_rooms_stand_on_little(room: str, allowed: tuple[str, ...], repository: Path) -> None:
-    strangers = {
+    unlisted = {
         f"{path.name}: {name}"
         for path in (repository / "src" / "beforehand" / room).rglob("*.py")
         for name in imported_names(path)
         if name.split(".")[0] not in sys.stdlib_module_names and not any(is_below(name, known) for known in allowed)
     }
-    assert strangers == set()
+    assert unlisted == set()
 
 
 def test_the_package_shows_at_most_25_names() -> None:

@@ -29,7 +29,10 @@ class Crafts:
 
 @cache
 def load_crafts(*, built_in_only: bool = False) -> Crafts:
-    """Every craft that is installed; with `built_in_only` those of this package."""
+    """Every craft that is installed; with `built_in_only` those of this package.
+
+    One that cannot be loaded is left out and reported.
+    """
     found: dict[str, Craft] = {}
     missing: list[Reason] = []
     for entry in craft_entries():

@@ -106,7 +106,7 @@ async def _drawn(runtime: Runtime, plan: Plan, shown: dict[str, Any]) -> str | N
 async def draft_plan(settings: Settings, given: PlanInput) -> tuple[Plan, list[dict[str, Any]]]:
     """The plan a scene's planner makes of what somebody wants, and its steps in the planner's own form.
 
-    It may be without steps, and nothing keeps it.
+    It may be without steps, and nothing keeps it. Raises BadInputError with every problem.
     """
     from beforehand.app.intake import planner_for
     from beforehand.model.plan import step_wire

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from beforehand.model.errors import NotFoundError
-from beforehand.model.reason import unknown
 
 _HERE = Path(__file__).resolve()
 _PLACES = (_HERE.parents[1] / "scenes", _HERE.parents[3] / "scenes")
@@ -42,6 +41,4 @@ def find_document(name_or_file: str) -> Any:
 
 def no_scene(name: str, known: Iterable[str]) -> NotFoundError:
     """The error for a scene nobody has."""
-    told = unknown("scene", name, known)
-    hint = "No file has that name either."
-    return NotFoundError(told.says, code="scene.unknown", nearest=told.nearest, hint=hint)
+    return NotFoundError.unknown("scene", name, known, hint="No file has that name either.")

@@ -34,6 +34,7 @@ class Extensions:
 
     @property
     def catalog(self) -> ToolCatalog:
+        """The tools by name, with their schemas, as plans are checked against."""
         return ToolCatalog(self.tools.specs())
 
     def add(self, tool: Tool) -> None:
@@ -44,11 +45,13 @@ class Extensions:
             self.miss(tool.spec.name, error.says)
 
     def miss(self, about: str, says: str) -> None:
+        """Note something that could not be loaded, with a sentence."""
         log.warning("a plug-in is missing", plugin=about, says=says)
         reason = Reason(code="plugin.unavailable", about=about, says=says, try_next="Correct it and start again.")
         self.reasons.append(reason)
 
     async def close(self) -> None:
+        """End the MCP servers that were started."""
         if self.servers is not None:
             await self.servers.close()
 

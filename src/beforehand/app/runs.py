@@ -86,9 +86,9 @@ async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
     drift = None if judge is None or judge.drift is None else await judge.drift(plan)
     if drift is not None:
         raise ConflictError(
-            f"The world is not as it was when this was planned, so it does not start. {drift.get('says', '')}".strip(),
+            f"The world has changed since this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan anew from the present state (`beforehand plan`, or regenerate).",
+            hint="Make the plan again from the present state (`beforehand plan`, or regenerate).",
             extra={"difference": drift},
         )
 
@@ -130,7 +130,7 @@ async def recover_runs(runtime: Runtime) -> int:
             await runtime.runs.recover(row["runId"])
             recovered += 1
         except BeforehandError as error:  # a workspace that is gone: this run stands still, the others go on
-            log.error("a run could not be taken up", run=row["runId"], says=error.says)
+            log.error("a run could not be resumed", run=row["runId"], says=error.says)
     return recovered
 
 
@@ -215,18 +215,19 @@ async def _refuse_ended(runtime: Runtime, run_id: str, verb: str) -> None:
 
 
 async def pause_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
-    """Start nothing new; what runs goes on."""
+    """Start nothing new; what runs goes on. Gives the run; raises as `resume_run` does."""
     await _refuse_ended(runtime, run_id, "be paused")
     return await steer(runtime, run_id, PauseAsked(runtime.now(), by))
 
 
 async def resume_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
+    """Let a paused run go on; gives the run. NotFoundError for an unknown one, ConflictError for one that has ended."""
     await _refuse_ended(runtime, run_id, "be resumed")
     return await steer(runtime, run_id, ResumeAsked(runtime.now(), by))
 
 
 async def cancel_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
-    """Stop what runs and start nothing more."""
+    """Stop what runs and start nothing more. Gives the run; raises as `resume_run` does."""
     await _refuse_ended(runtime, run_id, "be cancelled")
     await steer(runtime, run_id, CancelAsked(runtime.now(), by))
     await runtime.runs.wait(run_id, STOP_PATIENCE_S)  # most tools stop at once; the answer then shows the end
@@ -240,24 +241,32 @@ async def _known_step(runtime: Runtime, run_id: str, step_id: str) -> None:
 
 
 async def retry_step(runtime: Runtime, run_id: str, step_id: str, *, args: Any = None, by: str = "") -> dict[str, Any]:
-    """Try a failed step again, as it is or with other arguments."""
+    """Try a failed step again, as it is or with other arguments; gives the run.
+
+    Raises NotFoundError for an unknown run or step, ConflictError when the step cannot be retried.
+    """
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, RetryAsked(runtime.now(), step_id, by, args))
 
 
 async def skip_step(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
+    """Skip a step; what depends on it goes on. Gives the run; raises as `retry_step` does."""
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, SkipAsked(runtime.now(), step_id, by))
 
 
 async def rerun_from(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
-    """Run a step and everything that depends on it again."""
+    """Run a step and everything that depends on it again; gives the run. Raises as `retry_step` does."""
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, RerunAsked(runtime.now(), step_id, by))
 
 
 async def adopt_version(runtime: Runtime, run_id: str, version: int, *, by: str = "") -> dict[str, Any]:
-    """Let a run go on with another version of its plan; a new approval, for steps that have not started."""
+    """Let a run go on with another version of its plan; a new approval, for steps that have not started.
+
+    Gives the run. Raises ConflictError for a version that is not the latest or is followed already, BadInputError
+    when it changes steps that have started.
+    """
     await _refuse_ended(runtime, run_id, "adopt a version")
     head = await _run_head(runtime, run_id)
     async with runtime.turns[head["planId"]]:

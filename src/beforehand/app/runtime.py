@@ -59,6 +59,7 @@ class Runtime:
     run_host: "RunHost[RunState, RunInput] | None" = None
 
     def now(self) -> int:
+        """The time in ms since 1970, by the clock of this runtime."""
         return self.clock.now_ms()
 
     @property
@@ -86,6 +87,7 @@ class Runtime:
 
     @property
     def scene_kinds(self) -> list[str]:
+        """The kinds of scenes that the installed crafts bring."""
         return sorted(parts.scenes.kind for parts in self.crafts.values() if parts.scenes)
 
     async def log(

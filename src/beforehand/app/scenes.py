@@ -16,7 +16,10 @@ log = Log("beforehand.scenes")
 
 
 async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:
-    """A scene's document: an example's or a file's, else where a craft keeps scenes elsewhere."""
+    """A scene's document: an example's or a file's, else from where a craft keeps them.
+
+    Raises NotFoundError with the names there are.
+    """
     try:
         return find_document(name_or_file)
     except NotFoundError as error:
@@ -58,7 +61,10 @@ def warnings(runtime: Runtime, checked: dict[str, Any]) -> list[Problem]:
 
 
 async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
-    """Keep a scene under its name; an active one goes on with the new document only when activated again."""
+    """Keep a scene under its name; an active one goes on with the new document only when activated again.
+
+    Raises BadInputError for a wrong document or name, ConflictError where the name is a scene of another kind.
+    """
     checked = check_scene(runtime, document)
     if name is not None and checked.get("name") != name:
         raise BadInputError(f"The scene calls itself {checked.get('name')!r}, not {name!r}.", code="scene.name")
@@ -66,7 +72,7 @@ async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activ
     old = await runtime.store.row("scene", name)
     if old is not None and old["kind"] != checked["kind"]:
         raise ConflictError(
-            f"{name} is a scene of kind {old['kind']} already and stays one.",
+            f"{name} is a scene of kind {old['kind']} already, and its kind cannot change.",
             code="scene.kind_changed",
             hint="Give the new scene another name.",
         )
@@ -117,7 +123,7 @@ async def get_scene(runtime: Runtime, name: str) -> dict[str, Any]:
 
 
 async def scene_row(runtime: Runtime, name: str) -> dict[str, Any]:
-    """The same for a name inside something that was handed in: one nobody knows makes that wrong."""
+    """The same for a name inside a document that was given: an unknown one is a BadInputError."""
     row = await runtime.store.row("scene", name)
     if row is None:
         raise BadInputError.unknown("scene", name, await _names(runtime))

@@ -84,8 +84,8 @@ class Drivers:
             about={**driven.about, **({"scene": driven.scene} if driven.scene else {})},
             evidence={"error": f"{type(error).__name__}: {error}", "afterSeq": seq},
             verbs=("restart", "leave"),
-            effects={"restart": "It is taken up again from the log.", "leave": "It stays as it is."},
-            if_unanswered="It stands still.",
+            effects={"restart": "It is started again from the log.", "leave": "It stays as it is."},
+            if_unanswered="It stays stopped.",
             asked_by="beforehand",
             opened_at=iso(self.clock.now_ms()),
         )

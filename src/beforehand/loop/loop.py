@@ -66,6 +66,7 @@ class Loop(Generic[InputT, CommandT]):
 
     @property
     def is_empty(self) -> bool:
+        """Whether nothing waits to be decided."""
         return not self._mailbox
 
     def put(self, given: InputT) -> None:

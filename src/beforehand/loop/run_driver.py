@@ -226,5 +226,5 @@ def _says(error: Exception) -> str:
 
 
 def _gone(run: RunState) -> UnavailableError:
-    says = f"Nobody runs {run.run_id} any more, so it did not take this in."
-    return UnavailableError(says, code="run.not_driven", hint="Ask again; the run is then taken up.")
+    says = f"The run {run.run_id} is not driven any more, so this was not accepted."
+    return UnavailableError(says, code="run.not_driven", hint="Try again; the run is then resumed.")

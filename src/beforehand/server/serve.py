@@ -75,7 +75,7 @@ def has_screen() -> bool:
 def _refuse_without_tokens(settings: Settings) -> None:
     if not Tokens(settings).any:
         raise BadInputError(
-            f"Listening on {settings['host']} lets other machines call, and no token is set, so this does not start.",
+            f"Listening on {settings['host']} lets other machines call, and no token is set, so it does not start.",
             code="server.open_door",
             hint="Make one with `beforehand token add`, set BEFOREHAND_TOKEN, or listen on 127.0.0.1.",
         )

@@ -129,7 +129,7 @@ class Cells:
                 raise _unknown_state(name, "The scene does not say where the robot stands.")
             return scene.state
         if row["current_position"] is None:
-            raise _unknown_state(name, f"Nobody knows where the robot stands. {row.get('says', '')}".strip())
+            raise _unknown_state(name, f"The robot's position is not known. {row.get('says', '')}".strip())
         return CellState(current_position=row["current_position"], current_tool=row["current_tool"])
 
     async def state_from(self, name: str, position: str | None, tool: str | None) -> CellState:
@@ -163,7 +163,7 @@ class Cells:
             moving = [step["stepId"] for step in steps if step["status"] == "running"]
             if moving and self.runtime.runs.drives(run["runId"]):
                 raise ConflictError(
-                    f"{moving[0]} of the run {run['runId']} moves the robot now.",
+                    f"{moving[0]} of the run {run['runId']} is moving the robot now.",
                     code="cell.under_way",
                     hint="Pause or cancel the run first.",
                 )
@@ -231,7 +231,7 @@ def _unknown_state(name: str, says: str) -> BadInputError:
     return BadInputError(
         says,
         code="cell.state_unknown",
-        hint=f"Say it: beforehand cell set {name} --position P --tool T",
+        hint=f"Set it: beforehand cell set {name} --position P --tool T",
         problems=[
             Problem(
                 code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next="Set the cell's state."

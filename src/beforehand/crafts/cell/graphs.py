@@ -81,7 +81,7 @@ async def read_whole(graph: CellGraph, name: str) -> tuple[str, CellScene]:
     raise ConflictError(
         f"The scene {name} in the graph changes faster than it can be read.",
         code="graph.changing",
-        hint="Try again when whoever changes it is done.",
+        hint="Try again when the changes are complete.",
     )
 
 

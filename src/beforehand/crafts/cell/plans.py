@@ -16,7 +16,7 @@ from beforehand.ports.log import Log
 
 log = Log("beforehand.cell")
 PLANNER = "cell"
-DONE_ALREADY = "The robot is where it should be and holds what it should already."
+DONE_ALREADY = "The robot already is where it should be and holds what it should."
 
 
 def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, correlation_id: str = "") -> Plan:
@@ -88,13 +88,12 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
 
 def _understood(scene: CellScene, text: str) -> Any:
     from beforehand.crafts.cell.core.grammar import Refusal, parse
-    from beforehand.crafts.cell.core.unknown_names import strange_names
 
     read = parse(text, scene)
     if not isinstance(read, Refusal):
         return read.intent
-    if strangers := strange_names(text, scene, read):
-        raise refusal(strangers)
+    if problems := unknown_names_in(text, scene, read):
+        raise refusal(problems)
     raise NotUnderstoodError(
         read.says,
         hint=read.try_next,

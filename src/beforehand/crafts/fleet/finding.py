@@ -5,7 +5,7 @@ from typing import Any
 
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.model.errors import ConflictError, NotFoundError
-from beforehand.model.reason import Reason, name_list, nearest_names
+from beforehand.model.reason import Reason, name_list
 from beforehand.ports.store import Store
 
 States = Mapping[str, FleetState]
@@ -15,10 +15,7 @@ ASKED = ("robots", "tasks", "streams")
 
 def refuse_inactive(states: States, scene: str) -> None:
     if scene not in states:
-        nearest = nearest_names(scene, states)
-        raise NotFoundError(
-            f"There is no active fleet {scene!r}; active: {name_list(nearest)}.", code="fleet.inactive", nearest=nearest
-        )
+        raise NotFoundError.unknown("active fleet", scene, states, code="fleet.inactive")
 
 
 def scene_of(states: States, kinds: tuple[str, ...], name: str, scene: str | None) -> str:
@@ -37,13 +34,10 @@ def scene_of(states: States, kinds: tuple[str, ...], name: str, scene: str | Non
     if owners:
         return owners[0]
     known = [item for state in asked.values() for kind in kinds for item in _names(state, kind)]
-    nearest = nearest_names(name, known)
+    if len(kinds) == 1:
+        raise NotFoundError.unknown(kinds[0][:-1], name, known)
     what = " or ".join(kind[:-1] for kind in kinds)
-    raise NotFoundError(
-        f"There is no {what} {name!r}; {'known' if len(known) <= 10 else 'nearest'}: {name_list(nearest)}.",
-        code=f"{kinds[0][:-1] if len(kinds) == 1 else 'fleet'}.unknown",
-        nearest=nearest,
-    )
+    raise NotFoundError.unknown(what, name, known, code="fleet.unknown", plural="names")
 
 
 def _names(state: FleetState, kind: str) -> list[str]:

@@ -84,8 +84,8 @@ async def test_the_reports_of_all_links_come_in_one_stream(
     both: MultiLink, one: ScriptedLink, other: ScriptedLink
 ) -> None:
     for said in (report("A1", 1), report("A2", 1), report("A1", 2)):
-        one.say(said)
-    other.say(Ack("k", "B1", 0))
+        one.report(said)
+    other.report(Ack("k", "B1", 0))
     found = await heard(both, 4)
     assert [said.seq for said in found if isinstance(said, Telemetry) and said.robot_id == "A1"] == [1, 2]
     assert {said.robot_id for said in found} == {"A1", "A2", "B1"}
@@ -104,7 +104,7 @@ def log_lines(monkeypatch: pytest.MonkeyPatch) -> list[logging.LogRecord]:
 async def test_a_link_that_dies_leaves_the_others(
     both: MultiLink, one: ScriptedLink, other: ScriptedLink, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one.say(report("A1"))
+    one.report(report("A1"))
     if how == "fails":
         one.fail(ConnectionResetError("gone"))
     else:
