@@ -88,6 +88,7 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
 
 def _understood(scene: CellScene, text: str) -> Any:
     from beforehand.crafts.cell.core.grammar import Refusal, parse
+    from beforehand.crafts.cell.core.unknown_names import unknown_names_in
 
     read = parse(text, scene)
     if not isinstance(read, Refusal):

@@ -109,10 +109,10 @@ async def test_a_link_that_dies_leaves_the_others(
         one.fail(ConnectionResetError("gone"))
     else:
         one.end()
-    other.say(report("B1", 1))
+    other.report(report("B1", 1))
     lines = log_lines(monkeypatch)
     await heard(both, 2)
-    other.say(report("B1", 2))
+    other.report(report("B1", 2))
     assert await heard(both, 1) == [report("B1", 2)]
     await both.send(go("B1"))
     assert await until_told(other, 1) == ["k"]
