@@ -40,7 +40,7 @@ def test_secrets_are_hidden(cli) -> None:
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ("hmoe = 1\nport = true\n", "'hmoe', which is no setting"),
+        ("hmoe = 1\nport = true\n", "Unknown setting 'hmoe'"),
         ("port = 'x'\n", "port from beforehand.toml must be a whole number"),
         ("= broken", "beforehand.toml cannot be read"),
     ],
@@ -77,7 +77,7 @@ def test_tokens(cli) -> None:
     assert [item["name"] for item in cli("token", "list", "-o", "json", code=0).document] == ["ada", "bob"]
     assert token not in cli("token", "list", code=0).out
     cli("token", "revoke", "ada", code=0)
-    assert "There is no token 'ada'; there is bob." in cli("token", "revoke", "ada", code=2).err
+    assert "Unknown token 'ada'. Known tokens: bob." in cli("token", "revoke", "ada", code=2).err
 
 
 def test_doctor(cli) -> None:

@@ -244,7 +244,7 @@ def test_a_worksite_clicked_on_the_map_can_be_set(floor: Floor, page: Any) -> No
     panel.get_by_text("a pallet").wait_for()
     panel.get_by_role("button", name="Unknown").click()
     panel.locator(".asked[data-stage=done]", has_text=f"{free} counts as unknown").wait_for()
-    panel.locator("dd", has_text="nobody knows").wait_for()
+    panel.locator("dd", has_text="not known").wait_for()
     assert floor.call(f"/worksites/{free}?scene=cross_dock")["occupancy"] == "unknown"
     panel.get_by_role("button", name="All").click()
     page.locator(f"[data-site='{free}'][data-occupancy=unknown]").wait_for()

@@ -1,4 +1,4 @@
-"""A whole house on virtual time: the crafts, a log in memory, and simulators that keep their files in a folder."""
+"""A whole runtime on virtual time: the crafts, a log in memory, and simulators that keep their files in a folder."""
 
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -36,7 +36,7 @@ class Homestead:
 
     @asynccontextmanager
     async def open(self, *scenes: Any) -> AsyncIterator[Runtime]:
-        """The house with these scenes live, and everything that was live and under way before."""
+        """The runtime with these scenes live, and everything that was live and under way before."""
         self.store = MemoryStore(load_crafts().projection(), shared=self.log)
         async with open_runtime(self.settings, clock=self.clock, store=self.store, with_servers=False) as runtime:
             for scene in scenes:

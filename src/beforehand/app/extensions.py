@@ -4,17 +4,16 @@ One that cannot be loaded is reported with a sentence and spares the rest.
 """
 
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
-
-import structlog
 
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import ToolRegistry
+from beforehand.app.entry_points import entry_points
 from beforehand.app.settings import Settings
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.reason import Reason
+from beforehand.ports.log import Log
 from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Tool
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from beforehand.adapters.mcp.client import McpServers
 
 GROUP = "beforehand.plugins"
-log = structlog.get_logger("beforehand.plugins")
+log = Log("beforehand.plugins")
 
 
 @dataclass(slots=True)
@@ -35,6 +34,7 @@ class Extensions:
 
     @property
     def catalog(self) -> ToolCatalog:
+        """The tools by name, with their schemas, as plans are checked against."""
         return ToolCatalog(self.tools.specs())
 
     def add(self, tool: Tool) -> None:
@@ -45,11 +45,13 @@ class Extensions:
             self.miss(tool.spec.name, error.says)
 
     def miss(self, about: str, says: str) -> None:
+        """Note something that could not be loaded, with a sentence."""
         log.warning("a plug-in is missing", plugin=about, says=says)
         reason = Reason(code="plugin.unavailable", about=about, says=says, try_next="Correct it and start again.")
         self.reasons.append(reason)
 
     async def close(self) -> None:
+        """End the MCP servers that were started."""
         if self.servers is not None:
             await self.servers.close()
 
@@ -65,7 +67,7 @@ def built_in_extensions(settings: Settings) -> Extensions:
 
 async def load_plugins(extensions: Extensions, settings: Settings, *, with_servers: bool = True) -> None:
     """Add the tools of plug-ins and, unless `with_servers` is false, of the configured MCP servers."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for entry in entry_points(GROUP):
         plugins = PluginRegistry(entry.name, settings.plugins.get(entry.name))
         try:
             entry.load()(plugins)

@@ -6,12 +6,15 @@ from typing import Any
 
 import structlog
 
+from beforehand.ports.log import this_request
+
 
 def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> None:
     """Set the process's logs up, once; `pretty` follows the terminal unless it is said."""
     pretty = sys.stderr.isatty() if pretty is None else pretty
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        _with_what_it_is_about,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
     ]
@@ -37,4 +40,16 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
         )
     )
+    house = logging.getLogger("beforehand")
+    house.handlers = []
+    house.propagate = True
+    house.setLevel(level)
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+def _with_what_it_is_about(logger: Any, method: str, line: Any) -> Any:
+    """The keywords of a line of the house, and the id of the request it belongs to."""
+    line.update(getattr(line.get("_record"), "about", {}))
+    if correlation_id := this_request.get():
+        line.setdefault("correlation_id", correlation_id)
+    return line

@@ -42,9 +42,9 @@ def journal(folder: Path) -> Finding:
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute("CREATE TABLE one (n INTEGER)")
     if mode != "wal":
-        says = f"{folder} does not take a write-ahead log."
+        says = f"{folder} does not support a write-ahead log."
         return Finding("journal", "broken", says, "Put the home on a local disk.")
-    return Finding("journal", "ok", "The file system takes a write-ahead log.")
+    return Finding("journal", "ok", "The file system supports a write-ahead log.")
 
 
 def _guarded(name: str, check: Callable[[Path], Finding], folder: Path) -> Finding:
@@ -52,4 +52,4 @@ def _guarded(name: str, check: Callable[[Path], Finding], folder: Path) -> Findi
     try:
         return check(folder)
     except (OSError, sqlite3.Error) as error:
-        return Finding(name, "broken", f"{error}.", "Mend that, or name another home with --home.")
+        return Finding(name, "broken", f"{error}.", "Correct that, or name another home with --home.")
