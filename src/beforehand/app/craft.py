@@ -132,8 +132,9 @@ class Documents:
 class Judge:
     """Says whether plans would work out, whatever the engine thinks of them; asked about every plan there is."""
 
-    assess: Callable[[Plan, Done], Awaitable[Assessment]]
-    """`Done` names steps that have begun already: then the rest is judged, from the present state."""
+    assess: Callable[[Plan], Awaitable[Assessment]]
+    assess_rest: Callable[[Plan, Done], Awaitable[Assessment]] | None = None
+    """The same for a plan under way: what has not begun is judged, from the present state."""
     bind: Callable[[Plan, Start], Awaitable[Plan]] | None = None
     """A plan for one of the craft's scenes, bound to the state of the world it starts from."""
     repair: Callable[[Plan, list[dict[str, Any]]], Awaitable[tuple[list[dict[str, Any]], str] | None]] | None = None

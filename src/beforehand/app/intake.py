@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from beforehand.app.craft import Documents, Done, Planner, PlanRequest, Start
+from beforehand.app.craft import Assessment, Documents, Done, Judge, Planner, PlanRequest, Start
 from beforehand.app.documents import scene_in
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import known_scene, scene_row
@@ -197,7 +197,7 @@ async def _assessed(runtime: Runtime, plan: Plan, done: Done) -> Taken:
     expects = {name: state for name, state in (plan.expects or {}).items() if name in done}
     for parts in runtime.crafts.values():
         if parts.judge is not None:
-            assessment = await parts.judge.assess(plan, done)
+            assessment = await _assessment(parts.judge, plan, done)
             taken.problems.extend(assessment.problems)
             expects |= {name: dict(state) for name, state in assessment.expects.items()}
             if assessment.duration_s is not None:
@@ -207,6 +207,12 @@ async def _assessed(runtime: Runtime, plan: Plan, done: Done) -> Taken:
         specs = (runtime.catalog.get(step.tool) for step in plan.steps)
         duration = round(sum(spec.estimate_s for spec in specs if spec is not None), 1)
     return taken._replace(plan=plan.model_copy(update={"estimated_duration": duration, "expects": expects or None}))
+
+
+async def _assessment(judge: Judge, plan: Plan, done: Done) -> Assessment:
+    if done and judge.assess_rest is not None:
+        return await judge.assess_rest(plan, done)
+    return await judge.assess(plan)
 
 
 async def problems_of(runtime: Runtime, plan: Plan, done: Done = NONE_DONE) -> list[Problem]:

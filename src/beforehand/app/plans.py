@@ -359,7 +359,7 @@ async def preview(runtime: Runtime, plan: Plan) -> dict[str, Any]:
     shown = await preview_plan(plan, runtime.catalog, runtime.extensions.tools, workspace)
     for parts in runtime.crafts.values():
         if parts.judge is not None:
-            shown["problems"] += [problem.wire() for problem in (await parts.judge.assess(plan, NONE_DONE)).problems]
+            shown["problems"] += [problem.wire() for problem in (await parts.judge.assess(plan)).problems]
     return shown
 
 

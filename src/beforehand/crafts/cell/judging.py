@@ -21,6 +21,7 @@ def judge_of(cells: Cells) -> Judge:
     judging = CellJudging(cells)
     return Judge(
         assess=judging.assess,
+        assess_rest=judging.assess_rest,
         bind=judging.bind,
         repair=judging.repair,
         replan=judging.replan,
@@ -43,7 +44,10 @@ class CellJudging:
         state = await self.cells.state_from(str(plan.scene), position, tool)
         return plan.model_copy(update={"steps": in_line(plan.steps), "world": state.wire()})
 
-    async def assess(self, plan: Plan, done: Done) -> Assessment:
+    async def assess(self, plan: Plan) -> Assessment:
+        return await self.assess_rest(plan, frozenset())
+
+    async def assess_rest(self, plan: Plan, done: Done) -> Assessment:
         """The plan's cell steps, verified; in a plan for something else, each cell's from where its robot stands.
 
         What has begun in a run is left out, and the rest verified from where the robot stands now.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from beforehand.app.craft import Assessment, Done, Judge
+from beforehand.app.craft import Assessment, Judge
 from beforehand.app.scenes import scene_names
 from beforehand.crafts.fleet.fleets import KIND, Fleets
 from beforehand.crafts.fleet.plans import FLEET_TOOLS, no_fleet, unknown_names
@@ -12,7 +12,7 @@ from beforehand.model.reason import Problem
 
 
 def judge_of(fleets: Fleets) -> Judge:
-    async def assess(plan: Plan, done: Done) -> Assessment:
+    async def assess(plan: Plan) -> Assessment:
         """Names the scenes do not have."""
         found: list[Problem] = []
         for name in dict.fromkeys(step.args.get("scene", plan.scene) for step in plan.steps if is_ours(step.tool)):
