@@ -171,7 +171,8 @@ def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, A
     if state is None:
         return step
     more = ("status", "result", "attempt", "reason", "logs", "retryAt", "args")
-    return {**step, **{name: state[name] for name in more if name in state}}
+    shown = {**step, **{name: state[name] for name in more if name in state}}
+    return shown | ({"stopping": True} if state.get("stopping") else {})
 
 
 async def follow_run(runtime: Runtime, run_id: str) -> AsyncIterator[dict[str, Any]]:

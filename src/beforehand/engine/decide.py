@@ -10,7 +10,16 @@ from typing import Any
 
 from beforehand.engine.adopting import adopt
 from beforehand.engine.board import Board
-from beforehand.engine.ending import cancel_step, ended, put_in_doubt, settle_parent, settle_run, stop_step
+from beforehand.engine.ending import (
+    cancel_step,
+    ended,
+    fail_step,
+    is_physical,
+    put_in_doubt,
+    settle_parent,
+    settle_run,
+    stop_step,
+)
 from beforehand.engine.inputs import (
     Adopted,
     Answered,
@@ -35,6 +44,7 @@ from beforehand.engine.inputs import (
 )
 from beforehand.engine.leasing import machine_asked
 from beforehand.engine.references import MissingPartError
+from beforehand.engine.silence import ask_about_silence
 from beforehand.engine.starting import arguments, judged, start, start_eligible
 from beforehand.engine.state import RunState, StepState
 from beforehand.engine.steering import answered, cancel, pause, release, rerun, resume, retry, skip
@@ -114,8 +124,11 @@ def _probed(board: Board, given: StepProbed) -> None:
         settle_parent(board, state)
     elif answer.state == "not_begun":
         _never_happened(board, state)
+    elif answer.state == "failed":
+        fail_step(board, state, answer.says or "The machine says that it failed.")
     elif answer.state == "running":
         run.take_off(given.step_id)
+        ask_about_silence(board, state)
         board.commands.append(SetTimer(f"probe:{given.step_id}:{given.attempt}", board.ts + PROBE_AGAIN_MS))
     else:
         put_in_doubt(board, state, answer.says or "The machine could not say whether it happened.")
@@ -138,7 +151,10 @@ def _timer_fired(board: Board, given: TimerFired) -> None:
     if state is None or str(state.attempt) != attempt:
         return
     if kind == "timeout" and state.status is StepStatus.RUNNING and state.stopping is None:
-        stop_step(board, state, "timeout")
+        if is_physical(board, state):
+            ask_about_silence(board, state)
+        else:
+            stop_step(board, state, "timeout")
     elif kind == "retry" and state.retry_at is not None:
         board.update_step(state, StepStatus.READY)
     elif kind == "probe" and state.status is StepStatus.RUNNING:

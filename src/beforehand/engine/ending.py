@@ -28,9 +28,15 @@ def ended(board: Board, done: StepEnded) -> None:
     state = board.run.steps.get(done.step_id)
     if state is None or state.status is not StepStatus.RUNNING or state.attempt != done.attempt:
         return
+    if state.decision is not None:  # somebody was asked why it is silent
+        board.withdraw_decision(state.decision, "It has ended.")
     logs = list(done.logs) or None
     if done.ok:
         board.end_step(state, StepStatus.COMPLETED, value=done.value, logs=logs)
+    elif state.stopping and is_physical(board, state) and not done.untouched:
+        put_in_doubt(board, state, f"It was told to stop in the middle. {done.error}".strip())
+    elif state.stopping == "stop":
+        fail_step(board, state, "A person stopped it before it began.", logs=logs)
     elif state.stopping == "cancel" or (state.stopping and board.run.cancelling):
         board.end_step(state, StepStatus.CANCELLED, error="Stopped because the run was cancelled.", logs=logs)
     elif state.stopping == "skip":
@@ -63,19 +69,17 @@ def _ask_about_drift(board: Board, state: StepState, done: StepEnded) -> None:
 
 def _timed_out(board: Board, state: StepState, logs: list[Any] | None) -> None:
     says = f"It was stopped after {state.step.timeout_s:g} s without an end."
-    if _is_physical(board, state):
-        put_in_doubt(board, state, says + " Whether the machine finished is not known.")
-    elif not _retries(board, state, says, logs):
+    if not _retries(board, state, says, logs):
         fail_step(board, state, says, logs=logs)
 
 
 def _failed(board: Board, state: StepState, done: StepEnded, logs: list[Any] | None) -> None:
-    may_retry = done.transient and (done.untouched or not _is_physical(board, state))
+    may_retry = done.transient and (done.untouched or not is_physical(board, state))
     if not (may_retry and _retries(board, state, done.error, logs)):
         fail_step(board, state, done.error or "It failed without saying why.", logs=logs)
 
 
-def _is_physical(board: Board, state: StepState) -> bool:
+def is_physical(board: Board, state: StepState) -> bool:
     spec = board.catalog.get(state.step.tool)
     return spec is None or spec.effect == "physical"
 

@@ -13,6 +13,7 @@ from beforehand.engine.ending import fail_step, given_args, settle_parent
 from beforehand.engine.inputs import JudgeStep, SetTimer, StartStep, StepJudged, timeout_key
 from beforehand.engine.leasing import lacks_machine
 from beforehand.engine.references import MissingPartError, Reference, describe, fill, part_of
+from beforehand.engine.silence import patience_ms
 from beforehand.engine.state import RunState, StepState, asks_of_items
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import StepStatus
@@ -199,9 +200,9 @@ def start(
     key = board.run.key_of(state.step.id, attempt)
     expects = (board.run.plan.expects or {}).get(state.step.id, {})
     board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, expects))
-    if state.step.timeout_s is not None:
-        at = board.ts + round(state.step.timeout_s * 1000)
-        board.commands.append(SetTimer(timeout_key(state.step.id, attempt), at))
+    patience = patience_ms(board.catalog.get(state.step.tool), state.step.timeout_s)
+    if patience is not None:
+        board.commands.append(SetTimer(timeout_key(state.step.id, attempt), board.ts + patience))
 
 
 def _reason(code: str, state: StepState, says: str, try_next: str = "") -> dict[str, Any]:

@@ -18,7 +18,9 @@ from beforehand.engine.inputs import (
     RerunAsked,
     ResumeAsked,
     RetryAsked,
+    SetTimer,
     SkipAsked,
+    timeout_key,
 )
 from beforehand.engine.reopening import (
     block_held_up,
@@ -30,6 +32,7 @@ from beforehand.engine.reopening import (
     reopen_run,
     unblock,
 )
+from beforehand.engine.silence import patience_ms
 from beforehand.engine.state import StepState
 from beforehand.model.plan import RunStatus, StepStatus
 from beforehand.model.reason import unknown
@@ -99,6 +102,21 @@ def _abort_drifted(board: Board, state: StepState, given: Answered) -> None:
     _abort(board, state, given)
 
 
+def _wait_longer(board: Board, state: StepState, given: Answered) -> None:
+    patience = patience_ms(board.catalog.get(state.step.tool), state.step.timeout_s) or 0
+    board.commands.append(SetTimer(timeout_key(state.step.id, state.attempt), board.ts + patience))
+
+
+def _stop_silent(board: Board, state: StepState, given: Answered) -> None:
+    if state.stopping is None:
+        stop_step(board, state, "stop")
+
+
+def _abort_silent(board: Board, state: StepState, given: Answered) -> None:
+    _stop_silent(board, state, given)
+    stop_run(board, state)
+
+
 def _abort_in_doubt(board: Board, state: StepState, given: Answered) -> None:
     board.end_step(state, StepStatus.FAILED, error="A person gave it up; whether it happened is not known.")
     _abort(board, state, given)
@@ -117,6 +135,9 @@ _EFFECTS: dict[tuple[str, str], Any] = {
     ("drift", "replan"): _approve,
     ("drift", "skip"): _skip,
     ("drift", "abort"): _abort_drifted,
+    ("silent", "wait"): _wait_longer,
+    ("silent", "stop"): _stop_silent,
+    ("silent", "abort"): _abort_silent,
     ("machineHeld", "check-again"): _approve,
     ("machineHeld", "skip"): _skip,
     ("machineHeld", "abort"): _abort_drifted,

@@ -71,6 +71,7 @@ class RunDriver:
         self.run = run
         self._around = around
         self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
+        self._started: dict[tuple[str, int], StartStep] = {}
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._loop: Loop[RunInput, RunCommand] = Loop(
             f"run:{run.run_id}",
@@ -141,6 +142,7 @@ class RunDriver:
         name = (command.step_id, command.attempt)
         task = asyncio.create_task(self._call(name, command))
         self._calls[name] = task
+        self._started[name] = command
         task.add_done_callback(lambda done: self._never_began(name, done))
 
     async def _call(self, name: tuple[str, int], command: StartStep) -> None:
@@ -153,6 +155,7 @@ class RunDriver:
         """A call is over; unless it was left behind, how it ended is decided upon."""
         if self._calls.pop(name, None) is None:
             return
+        self._started.pop(name, None)
         timer = self._timers.pop(timeout_key(*name), None) if self._timers else None
         if timer is not None:
             timer.cancel()
@@ -180,10 +183,28 @@ class RunDriver:
         except BeforehandError as error:
             return ended(False, error=_says(error))
         except asyncio.CancelledError:
-            return self._stopped(command.step_id, command.attempt)
+            return await self._what_became_of(command)
         except Exception as error:  # a tool's bug is that step's failure, not ours
             log.exception("a tool broke", tool=command.tool, step=command.step_id, run=self.run.run_id)
             return ended(False, error=writable(f"The tool {command.tool} broke: {type(error).__name__}: {error}"))
+
+    async def _what_became_of(self, command: StartStep) -> StepEnded:
+        """A call was cut off. A machine that can be asked says whether it happened; else the step only was stopped."""
+        stopped = self._stopped(command.step_id, command.attempt)
+        spec = self._around.catalog.get(command.tool)
+        if spec is None or spec.effect != "physical":
+            return replace(stopped, untouched=True)
+        if not spec.can_probe:
+            return stopped
+        try:
+            tool = self._around.tools.get(command.tool)
+            answer = await tool.probe(own_copy(command.args), self._context(command.key, command.step_id, []))
+        except Exception as error:  # a machine that cannot be asked leaves the step to a person
+            return replace(stopped, error=f"The machine could not be asked: {_says(error)}")
+        if answer.state == "happened":
+            value = json_value(answer.value, command.tool)
+            return replace(stopped, ok=True, value=value, error="", stopped=False)
+        return replace(stopped, error=answer.says or stopped.error, untouched=answer.state == "not_begun")
 
     def _stopped(self, step_id: str, attempt: int) -> StepEnded:
         return StepEnded(self._around.clock.now_ms(), step_id, attempt, ok=False, error="It was stopped.", stopped=True)
@@ -193,8 +214,21 @@ class RunDriver:
         if call is None:
             self.put(self._stopped(command.step_id, command.attempt))
             return
-        call.cancel()
-        self._loop.beside(self._give_up_on(command, call))
+        self._loop.beside(self._stop_call(command, call))
+
+    async def _stop_call(self, command: StopStep, call: "asyncio.Task[None]") -> None:
+        """Tell the tool to stop; one that cannot be told is cut off, and then asked what became of the call."""
+        started = self._started.get((command.step_id, command.attempt))
+        told = False
+        if started is not None:
+            try:
+                tool = self._around.tools.get(started.tool)
+                told = await tool.stop(started.args, self._context(started.key, started.step_id, []))
+            except Exception:  # what cannot be told is cut off
+                log.exception("a tool could not be told to stop", step=command.step_id, run=self.run.run_id)
+        if not told:
+            call.cancel()
+        await self._give_up_on(command, call)
 
     async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""

@@ -12,7 +12,9 @@ from pydantic import Field
 
 from beforehand.model.base import WireModel
 
-DecisionKind = Literal["review", "approval", "failure", "inDoubt", "drift", "machineHeld", "question", "hold", "bug"]
+DecisionKind = Literal[
+    "review", "approval", "failure", "inDoubt", "drift", "silent", "machineHeld", "question", "hold", "bug"
+]
 """The kinds Beforehand itself opens; a craft may name its own."""
 
 

@@ -55,6 +55,10 @@ class CellController(Protocol):
         comes while another is under way, or that failed before anything moved. Then nothing has changed.
         """
 
+    async def stop(self, key: str) -> None:
+        """Bring what is under way with this key to rest as soon as the machine can; `do` then ends with what became
+        of it. A key that is not under way is left alone."""
+
     async def report(self) -> CellReport:
         """How things are now: no position while the robot moves or is lost, the position it stands at otherwise."""
 

@@ -28,6 +28,8 @@ class ToolSpec:
     """What its value is, a sentence."""
     output_schema: Mapping[str, Any] | None = None
     estimate_s: float = 0.1
+    pace: float = 1.0
+    """How many of the machine's seconds pass in one; more than one where a simulated machine is sped up."""
     can_probe: bool = False
     machine: str | None = None
     """The machine a call works on, with its arguments in braces, such as `press:{press}`: held by one run at a time."""
@@ -48,9 +50,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """`running` means: still at it, ask again; `unknown` means: a person must say."""
+    """`running` means: still at it, ask again; `failed`: it ended and did not work out; `unknown`: a person must say."""
 
-    state: Literal["happened", "not_begun", "running", "unknown"]
+    state: Literal["happened", "not_begun", "running", "failed", "unknown"]
     value: Any = None
     says: str = ""
 
@@ -125,6 +127,13 @@ class Tool(ABC):
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
         """After a crash: did the call with this key happen?"""
         return ProbeAnswer("unknown")
+
+    async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:
+        """The call under way is to stop. True: the machine was told, and `run` ends by itself soon.
+
+        False: nothing was told, and `run` is cancelled; then `probe`, if there is one, says what became of it.
+        """
+        return False
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         """What the call would do, against a copy-on-write workspace; must change nothing outside it."""

@@ -183,6 +183,7 @@ class StepShape(Shape):
     reason: ReasonShape | None = None
     attempt: int | None = None
     retry_at: str | int | None = None
+    stopping: bool | None = Field(default=None, description="It was told to stop, and what became of it is not known.")
     logs: list[LogLineShape] | None = None
     parent: str | None = Field(default=None, description="The step with `forEach` that this one is an item of.")
     item: Any = None

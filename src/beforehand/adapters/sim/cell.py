@@ -51,6 +51,8 @@ class SimCell:
     async def did(self, key: str) -> ProbeAnswer:
         self._load()
         self._catch_up()
+        if (ended := self._state.get("ended", {}).get(key)) is not None:
+            return ProbeAnswer(ended["state"], says=ended["says"])
         if key in self._state["done"]:
             return ProbeAnswer("happened", self._state["done"][key], "The controller finished it.")
         doing = self._state["doing"]
@@ -60,7 +62,34 @@ class SimCell:
             return ProbeAnswer("running", says="The controller is still working on it.")
         return ProbeAnswer("not_begun", says="The controller never started it.")
 
+    async def stop(self, key: str) -> None:
+        """A move, and a change of tools, goes on to its end, which is the next place to rest; a routine ends at once."""
+        self._load()
+        self._catch_up()
+        doing = self._state["doing"]
+        if doing is None or doing["key"] != key or doing["lost"]:
+            return
+        if doing["action"] == "routine" and doing["target"] not in (ATTACH, RELEASE):
+            self._end(key, "unknown", f"{doing['target']} was stopped in the middle.")
+            self._state["doing"] = None
+        elif doing["stalled"]:  # it would never come to rest by itself
+            self._end(key, "unknown", "It was stopped on the way; the robot's position is not known.")
+            doing["lost"] = True
+        self._save()
+
+    def _end(self, key: str, state: str, says: str) -> None:
+        """Remember how a command ended that did not just happen."""
+        ended = self._state.setdefault("ended", {})
+        ended[key] = {"state": state, "says": says}
+        while len(ended) > KEPT_KEYS:
+            del ended[next(iter(ended))]
+
     async def place(self, position: str, tool: str) -> None:
+        doing = self._state["doing"]
+        if doing is not None:
+            self._end(
+                doing["key"], "unknown", "A person said where the robot stands before it was known to have ended."
+            )
         self._state |= {"position": position, "tool": tool, "doing": None}
         self._save()
 
@@ -84,7 +113,7 @@ class SimCell:
         fault = self._take_fault(command)
         self._refuse_by_fault(fault, command)
         await self._spend(command, fault, progress)
-        return self._finish(command, fault)
+        return self._finish(command)
 
     def _refuse_impossible(self, command: CellCommand) -> None:
         position = self._state["position"]
@@ -128,22 +157,29 @@ class SimCell:
         begin = self._clock.now_ms()
         end = begin + round(seconds * 1000)
         lost = fault is not None and fault.fault == "power"
-        self._state["doing"] = {**_plain(command), "begin": begin, "end": end, "lost": lost}
+        fails = None
+        if fault is not None and fault.fault == "verify":
+            fails = f"{command.verify or command.target} was not passed at {command.position}."
+        stalled = fault is not None and fault.fault == "stall"
+        more = {"begin": begin, "end": end, "lost": lost, "fails": fails, "stalled": stalled}
+        self._state["doing"] = {**_plain(command), **more}
         self._save()
         if lost:
             await self._clock.sleep_until(begin + (end - begin) // 2)
             raise Fault("Power was lost on the way; the robot stands between two positions.", code="cell.power")
-        while (now := self._clock.now_ms()) < end:
+        while (now := self._clock.now_ms()) < end and self._is_under_way(command.key):
             progress(100 * (now - begin) / (end - begin))
             await self._clock.sleep_until(min(end, now + SLICE_MS))
         progress(100)
 
-    def _finish(self, command: CellCommand, fault: CellFault | None) -> CellReport:
+    def _is_under_way(self, key: str) -> bool:
+        doing = self._state["doing"]
+        return doing is not None and doing["key"] == key and not doing["lost"]
+
+    def _finish(self, command: CellCommand) -> CellReport:
         self._catch_up()
-        if fault is not None and fault.fault == "verify":
-            self._state["done"].pop(command.key, None)
-            self._save()
-            raise Fault(f"{command.verify or command.target} was not passed at {command.position}.", code="cell.verify")
+        if (ended := self._state.get("ended", {}).get(command.key)) is not None:
+            raise Fault(ended["says"], code="cell.verify" if ended["state"] == "failed" else "cell.stopped")
         return self._report()
 
     def _catch_up(self) -> None:
@@ -158,6 +194,10 @@ class SimCell:
         elif doing["target"] == RELEASE:
             self._state["tool"] = NO_TOOL
         self._state["doing"] = None
+        if doing.get("fails"):
+            self._end(doing["key"], "failed", doing["fails"])
+            self._save()
+            return
         done = self._state["done"]
         done[doing["key"]] = {"current_position": self._state["position"], "current_tool": self._state["tool"]}
         while len(done) > KEPT_KEYS:

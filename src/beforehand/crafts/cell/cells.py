@@ -33,6 +33,11 @@ class Cells:
     graph: GraphScenes
     live: dict[str, LiveCell] = field(default_factory=dict)
 
+    @property
+    def pace(self) -> float:
+        """How many simulated seconds pass in one."""
+        return max(float(self.runtime.settings["speed"]), 1e-3)
+
     # -- live and not --------------------------------------------------------------------------------------------
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:

@@ -62,6 +62,11 @@ class CellTool(Tool):
             now = {"current_position": before.position, "current_tool": before.tool}
             raise DriftError(" ".join(found), {"planned": planned, "now": now, "says": found})
 
+    async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:
+        """The controller comes to rest by itself, and the call ends with what became of it."""
+        await self._cells.live_cell(args.get("scene")).controller.stop(context.key)
+        return True
+
     async def _come_to_rest(self, work: "asyncio.Future[CellReport]") -> None:
         with suppress(Fault, TimeoutError):
             await asyncio.wait_for(work, FINISH_S)
@@ -107,6 +112,7 @@ def cell_tools(cells: Cells) -> tuple[Tool, ...]:
         can_probe=True,
         scene_kind=KIND,
         machine="cell:{scene}",
+        pace=cells.pace,
         output="Where the robot stands and what it holds.",
         estimate_s=2.0,
     )
@@ -132,6 +138,7 @@ def cell_tools(cells: Cells) -> tuple[Tool, ...]:
         can_probe=True,
         scene_kind=KIND,
         machine="cell:{scene}",
+        pace=cells.pace,
         output="Where the robot stands and what it holds.",
         estimate_s=5.0,
     )
