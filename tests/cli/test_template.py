@@ -58,7 +58,10 @@ def test_an_unknown_template(cli, greet) -> None:
 
 def test_a_template_that_cannot_work_is_not_kept(cli, step) -> None:
     cli.write("bad.yaml", {"steps": [step("a", "wait", seconds="$params.nothing")]})
-    assert "is used but not declared" in cli("template", "save", "bad.yaml", code=2).err
+    assert (
+        "Unknown parameter '$params.nothing'. There are no declared parameters."
+        in cli("template", "save", "bad.yaml", code=2).err
+    )
     assert "needs a plan with `steps`" in cli("template", "save", "-", "--name", "t", given="{}", code=2).err
     assert cli("template", "list", "-o", "json", code=0).document == []
 

@@ -217,7 +217,7 @@ async def test_a_push_whose_last_answer_is_lost_says_that_it_may_have_arrived(se
     async with opened(server.url()) as direct, opened(server.url(port=line.port)) as graph:
         await graph.write(STAR)
         line.lose_answer_to = COMMIT
-        with pytest.raises(UnavailableError, match="may or may not have kept the scene; push again"):
+        with pytest.raises(UnavailableError, match="may or may not have kept the scene; push it again"):
             await graph.write(other_star())
         assert await direct.read("weld_star") == other_star()
 

@@ -58,7 +58,7 @@ async def test_a_denied_step_can_be_retried_and_is_asked_about_again() -> None:
     run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("b", after=["a"])]})
     await run.answer("deny")
     await run.play()
-    await run.tell(RetryAsked, "a")
+    await run.send(RetryAsked, "a")
     await run.answer("approve")
     assert await run.play() is RunStatus.COMPLETED
 
@@ -128,7 +128,7 @@ async def test_an_approval_covers_the_arguments_after_references_and_is_asked_ag
     assert first.evidence["args"] == {"n": 1}
     await run.answer("approve")
     assert await run.play() is RunStatus.FAILED
-    await run.tell(RerunAsked, "n")
+    await run.send(RerunAsked, "n")
     second = run.decision()
     assert second.evidence["args"] == {"n": 2}
     assert second.covers != first.covers
@@ -142,10 +142,10 @@ async def test_a_retry_with_the_same_arguments_is_not_asked_about_again_and_othe
     run = await scenario(act).begin({"steps": [step("a", "act", args={"n": 1}, requiresApproval=True)]})
     await run.answer("approve")
     await run.play()
-    await run.tell(RetryAsked, "a")
+    await run.send(RetryAsked, "a")
     assert await run.play() is RunStatus.FAILED
     assert len(act.calls) == 2, "the same call was approved"
-    await run.tell(RetryAsked, "a", args={"n": 2})
+    await run.send(RetryAsked, "a", args={"n": 2})
     assert run.decision().evidence["args"] == {"n": 2}
     await run.answer("approve")
     assert await run.play() is RunStatus.COMPLETED
@@ -155,7 +155,7 @@ async def test_running_again_what_had_completed_needs_a_new_approval() -> None:
     run = await scenario().begin({"steps": [step("a", "delete")]})
     await run.answer("approve")
     await run.play()
-    await run.tell(RerunAsked, "a")
+    await run.send(RerunAsked, "a")
     assert run.decision().kind == "approval"
     assert len(run.tools["delete"].calls) == 1
 
@@ -203,7 +203,7 @@ async def test_a_question_can_be_skipped() -> None:
 async def test_skipping_a_step_withdraws_its_open_approval() -> None:
     run = await scenario().begin({"steps": [step("a", requiresApproval=True), step("b", after=["a"])]})
     asked = run.decision()
-    await run.tell(SkipAsked, "a")
+    await run.send(SkipAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
     assert run.events("decisionWithdrawn")[0].data["id"] == asked.id
 
@@ -212,7 +212,7 @@ async def test_an_answer_to_what_is_not_open_is_refused_and_changes_nothing() ->
     run = await scenario().begin({"steps": [step("a", requiresApproval=True)]})
     asked = run.decision()
     for verb in ("approve", "approve", "deny"):
-        verdict = await run.tell(Answered, asked.id, verb)
+        verdict = await run.send(Answered, asked.id, verb)
     assert [reason.code for reason in verdict.reasons] == ["decision.not_open"]
     assert not verdict.events
     assert run.status("a") == "completed"

@@ -205,7 +205,7 @@ async def test_killed_at_any_moment_nothing_physical_happens_twice(moment: int) 
         decision = next(iter(run.run.decisions.values()))
         key = run.run.key_of(str(decision.about["stepId"]), run.step(str(decision.about["stepId"])).attempt)
         verb = "approve" if decision.kind == "approval" else "happened" if arm.effects[key] else "run-again"
-        await run.tell(Answered, decision.id, verb)
+        await run.send(Answered, decision.id, verb)
     assert run.run.status is RunStatus.COMPLETED
     done = [key.rsplit("/", 1)[0] for key in arm.effects.elements()]
     assert sorted(done) == ["r1/each[0]", "r1/each[1]", "r1/end"]

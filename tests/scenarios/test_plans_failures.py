@@ -164,7 +164,7 @@ async def test_stop_reaches_what_is_behind_a_step_that_a_person_skipped() -> Non
             ]
         }
     )
-    await run.tell(SkipAsked, "mid")
+    await run.send(SkipAsked, "mid")
     assert await run.play() is RunStatus.FAILED
     assert run.statuses == {
         "w": "completed",
@@ -188,7 +188,7 @@ async def test_a_stopped_run_goes_on_when_the_step_is_retried() -> None:
     )
     assert await run.play() is RunStatus.FAILED
     assert run.statuses["other"] == "cancelled"
-    await run.tell(RetryAsked, "bad")
+    await run.send(RetryAsked, "bad")
     assert await run.play() is RunStatus.COMPLETED
     assert set(run.statuses.values()) == {"completed"}
 
@@ -268,7 +268,7 @@ async def test_ask_insert_puts_steps_before_it_and_tries_again() -> None:
     )
     assert not verdict.reasons
     assert run.decision() == asking, "the decision still waits for its answer"
-    await run.tell(Answered, asking.id, "insert")
+    await run.send(Answered, asking.id, "insert")
     assert run.statuses == {"clear": "running", "a": "pending", "b": "pending", "c": "completed"}
     assert await run.play() is RunStatus.COMPLETED
     assert run.moments("a")[-2:] == [("running", 10.0), ("completed", 10.0)]
@@ -285,7 +285,7 @@ async def test_ask_insert_before_one_item_holds_that_item_back() -> None:
             {"op": "edit", "id": "a", "set": {"dependsOn": ["clear"]}},
         ]
     )
-    await run.tell(Answered, asking.id, "insert")
+    await run.send(Answered, asking.id, "insert")
     assert run.status("a[1]") == "pending"
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("a") == [1, 3]
@@ -300,7 +300,7 @@ async def test_ask_insert_whose_new_step_fails_blocks_the_step() -> None:
             {"op": "edit", "id": "a", "set": {"dependsOn": ["clear"]}},
         ]
     )
-    await run.tell(Answered, asking.id, "insert")
+    await run.send(Answered, asking.id, "insert")
     assert await run.play() is RunStatus.FAILED
     assert run.statuses == {"clear": "failed", "a": "blocked", "b": "blocked", "c": "completed"}
 
@@ -373,7 +373,7 @@ async def test_adopting_what_cannot_be_is_refused_whole() -> None:
     run = await asked(fails("Jammed."))
     plan = run.plans[1].model_copy(update={"version": 2, "steps": run.plans[1].steps[1:]})
     run.plans[2] = plan
-    verdict = await run.tell(Adopted, plan)
+    verdict = await run.send(Adopted, plan)
     assert [reason.says for reason in verdict.reasons] == ["a has started and cannot be removed."]
     assert not verdict.events
 

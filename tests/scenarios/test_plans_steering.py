@@ -34,27 +34,27 @@ CHAIN = {"steps": [step("a", "slow"), step("b", after=["a"])]}
 
 async def test_paused_nothing_new_starts_and_what_runs_goes_on() -> None:
     run = await scenario().begin(CHAIN)
-    await run.tell(PauseAsked)
+    await run.send(PauseAsked)
     await run.play(60)
     assert run.run.status is RunStatus.PAUSED
     assert run.statuses == {"a": "completed", "b": "pending"}
-    await run.tell(ResumeAsked)
+    await run.send(ResumeAsked)
     assert await run.play() is RunStatus.COMPLETED
 
 
 async def test_paused_an_answer_is_taken_and_acts_after_the_resume() -> None:
     run = await scenario().begin({"steps": [step("a", requiresApproval=True)]})
-    await run.tell(PauseAsked)
+    await run.send(PauseAsked)
     await run.answer("approve")
     await run.play(5)
     assert (run.status("a"), run.run.status) == ("ready", RunStatus.PAUSED)
-    await run.tell(ResumeAsked)
+    await run.send(ResumeAsked)
     assert await run.play() is RunStatus.COMPLETED
 
 
 async def test_pause_survives_a_crash() -> None:
     run = await scenario().begin(CHAIN)
-    await run.tell(PauseAsked)
+    await run.send(PauseAsked)
     await run.crash()
     await run.recover()
     await run.play(60)
@@ -63,9 +63,9 @@ async def test_pause_survives_a_crash() -> None:
 
 async def test_a_run_that_ends_while_paused_is_not_paused_when_it_is_opened_again() -> None:
     run = await scenario().begin({"steps": [step("w", "slow"), step("a", "once")]})
-    await run.tell(PauseAsked)
+    await run.send(PauseAsked)
     assert await run.play() is RunStatus.FAILED
-    await run.tell(RetryAsked, "a")
+    await run.send(RetryAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
 
 
@@ -73,7 +73,7 @@ async def test_cancel_stops_what_runs_and_cancels_what_has_not_begun() -> None:
     run = await scenario().begin(
         {"steps": [step("a", "hang"), step("b", after=["a"]), step("c", requiresApproval=True), step("d")]}
     )
-    await run.tell(CancelAsked)
+    await run.send(CancelAsked)
     assert await run.play() is RunStatus.CANCELLED
     assert run.statuses == {"a": "cancelled", "b": "cancelled", "c": "cancelled", "d": "completed"}
     assert run.tools["hang"].stopped == ["r1/a/1"]
@@ -84,7 +84,7 @@ async def test_cancel_that_comes_with_the_start_is_not_waited_for() -> None:
     run = scenario()
     await run.begin({"steps": [step("a", "slow"), step("b", "hang", after=["a"])]})
     await run.clock.jump()
-    await run.tell(CancelAsked)
+    await run.send(CancelAsked)
     assert await run.play() is RunStatus.CANCELLED
     assert run.now - run.run.started_at == 10_000
 
@@ -99,9 +99,9 @@ async def test_a_cancelled_run_goes_on_where_it_was_when_a_step_is_retried() -> 
             ]
         }
     )
-    await run.tell(CancelAsked)
+    await run.send(CancelAsked)
     await run.play()
-    await run.tell(RetryAsked, "a")
+    await run.send(RetryAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("each") == [1, 2]
 
@@ -110,7 +110,7 @@ async def test_a_cancelled_run_goes_on_where_it_was_when_a_step_is_retried() -> 
 async def test_a_run_that_has_ended_is_not_paused_resumed_or_cancelled(word: Any) -> None:
     run = await scenario().begin({"steps": [step("a")]})
     await run.play()
-    verdict = await run.tell(word)
+    verdict = await run.send(word)
     assert [reason.code for reason in verdict.reasons] == ["run.ended"]
     assert not verdict.events
 
@@ -123,7 +123,7 @@ async def test_retry_of_a_failed_step_unblocks_what_waits_for_it_and_opens_the_r
         {"steps": [step("a", "once"), step("b", args={"value": "$a"}), step("c", after=["b"])]}
     )
     assert await run.play() is RunStatus.FAILED
-    verdict = await run.tell(RetryAsked, "a")
+    verdict = await run.send(RetryAsked, "a")
     assert not verdict.reasons
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("b") == "ok"
@@ -134,7 +134,7 @@ async def test_retry_of_a_failed_step_unblocks_what_waits_for_it_and_opens_the_r
 async def test_retry_leaves_blocked_what_something_else_still_holds_up() -> None:
     run = await scenario().begin({"steps": [step("a", "once"), step("z", "fail"), step("b", after=["a", "z"])]})
     await run.play()
-    await run.tell(RetryAsked, "a")
+    await run.send(RetryAsked, "a")
     assert await run.play() is RunStatus.FAILED
     assert run.statuses == {"a": "completed", "z": "failed", "b": "blocked"}
 
@@ -145,7 +145,7 @@ async def test_retry_leaves_blocked_what_something_else_still_holds_up() -> None
 async def test_retry_of_anything_else_is_refused(name: str, code: str) -> None:
     run = await scenario().begin({"steps": [step("ok"), step("a", "fail"), step("b", after=["a"])]})
     await run.play()
-    verdict = await run.tell(RetryAsked, name)
+    verdict = await run.send(RetryAsked, name)
     assert [reason.code for reason in verdict.reasons] == [code]
     assert not verdict.events
 
@@ -156,9 +156,9 @@ async def test_retry_of_one_item_brings_its_step_and_what_follows_back() -> None
     )
     assert await run.play() is RunStatus.FAILED
     assert run.statuses["end"] == "blocked"
-    refused = await run.tell(RetryAsked, "each")
+    refused = await run.send(RetryAsked, "each")
     assert [reason.code for reason in refused.reasons] == ["step.has_items"]
-    await run.tell(RetryAsked, "each[1]")
+    await run.send(RetryAsked, "each[1]")
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("end") == [1, 2]
 
@@ -166,7 +166,7 @@ async def test_retry_of_one_item_brings_its_step_and_what_follows_back() -> None
 async def test_skip_of_a_failed_step_lets_the_rest_of_an_ended_run_go_on() -> None:
     run = await scenario().begin({"steps": [step("a", "fail"), step("b", after=["a"])]})
     await run.play()
-    await run.tell(SkipAsked, "a")
+    await run.send(SkipAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
     assert run.statuses == {"a": "skipped", "b": "completed"}
 
@@ -176,14 +176,14 @@ async def test_skip_of_a_failed_item_completes_its_step() -> None:
         {"steps": [step("each", "do", forEach=[1, 2]), step("end", args={"value": "$each"})]}
     )
     await run.play()
-    await run.tell(SkipAsked, "each[1]")
+    await run.send(SkipAsked, "each[1]")
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("end") == [1, None]
 
 
 async def test_skip_of_a_running_step_stops_it() -> None:
     run = await scenario().begin({"steps": [step("a", "hang"), step("b", after=["a"])]})
-    await run.tell(SkipAsked, "a")
+    await run.send(SkipAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
     assert run.statuses == {"a": "skipped", "b": "completed"}
     assert run.tools["hang"].stopped == ["r1/a/1"]
@@ -191,7 +191,7 @@ async def test_skip_of_a_running_step_stops_it() -> None:
 
 async def test_what_stands_behind_a_skipped_step_still_waits_for_what_that_waited_for() -> None:
     run = await scenario().begin({"steps": [step("w", "slow"), step("a", after=["w"]), step("b", after=["a"])]})
-    await run.tell(SkipAsked, "a")
+    await run.send(SkipAsked, "a")
     assert run.statuses == {"w": "running", "a": "skipped", "b": "pending"}
     await run.play()
     assert run.statuses == {"w": "completed", "a": "skipped", "b": "completed"}
@@ -210,11 +210,11 @@ async def test_a_skipped_step_does_not_hide_a_failure_behind_which_it_stood(skip
         steps[2]["status"] = "skipped"
     run = await scenario().begin({"steps": steps})
     if skipped_in == "run":
-        await run.tell(SkipAsked, "test")
+        await run.send(SkipAsked, "test")
     await run.play()
     assert run.statuses == {"fetch": "completed", "build": "failed", "test": "skipped", "deploy": "blocked"}
     assert run.run.status is RunStatus.FAILED
-    await run.tell(RetryAsked, "build")
+    await run.send(RetryAsked, "build")
     await run.play()
     assert run.statuses == {"fetch": "completed", "build": "completed", "test": "skipped", "deploy": "completed"}
 
@@ -222,7 +222,7 @@ async def test_a_skipped_step_does_not_hide_a_failure_behind_which_it_stood(skip
 @pytest.mark.parametrize("name", ["ok", "out", "nobody"])
 async def test_skip_of_what_is_done_is_refused(name: str) -> None:
     run = await scenario().begin({"steps": [step("ok"), step("out", status="skipped"), step("w", "slow")]})
-    verdict = await run.tell(SkipAsked, name)
+    verdict = await run.send(SkipAsked, name)
     assert [reason.code for reason in verdict.reasons] == ["step.done"]
 
 
@@ -232,11 +232,11 @@ async def test_run_again_from_a_step_runs_it_and_all_behind_it_and_nothing_else(
         {"steps": [step("a", "count"), step("b", args={"value": "$a"}), step("c", after=["b"]), step("other")]}
     )
     await run.play()
-    await run.tell(RerunAsked, "b")
+    await run.send(RerunAsked, "b")
     assert await run.play() is RunStatus.COMPLETED
     attempts = {name: state.attempt for name, state in run.run.steps.items()}
     assert attempts == {"a": 1, "b": 2, "c": 2, "other": 1}
-    await run.tell(RerunAsked, "a")
+    await run.send(RerunAsked, "a")
     await run.play()
     assert run.value("b") == 2
 
@@ -255,7 +255,7 @@ async def test_run_again_leaves_out_what_a_person_left_out_and_asks_conditions_a
     )
     await run.play()
     assert run.statuses == {"f": "completed", "out": "skipped", "cond": "skipped", "end": "completed"}
-    await run.tell(RerunAsked, "f")
+    await run.send(RerunAsked, "f")
     await run.play()
     assert run.statuses == {"f": "completed", "out": "skipped", "cond": "completed", "end": "completed"}
 
@@ -266,7 +266,7 @@ async def test_run_again_of_a_for_each_expands_it_anew() -> None:
         {"steps": [step("src", "list"), step("each", forEach="$src", args={"value": "$item"})]}
     )
     await run.play()
-    await run.tell(RerunAsked, "src")
+    await run.send(RerunAsked, "src")
     assert await run.play() is RunStatus.COMPLETED
     assert run.value("each") == [7]
     assert list(run.run.steps) == ["src", "each", "each[0]"]
@@ -276,9 +276,9 @@ async def test_run_again_of_what_is_under_way_or_held_up_is_refused() -> None:
     run = await scenario().begin(
         {"steps": [step("a"), step("b", "slow", after=["a"]), step("x", "fail"), step("y", after=["x"])]}
     )
-    assert [r.code for r in (await run.tell(RerunAsked, "a")).reasons] == ["step.running"]
-    assert [r.code for r in (await run.tell(RerunAsked, "y")).reasons] == ["step.blocked"]
-    assert [r.code for r in (await run.tell(RerunAsked, "nobody")).reasons] == ["step.unknown"]
+    assert [r.code for r in (await run.send(RerunAsked, "a")).reasons] == ["step.running"]
+    assert [r.code for r in (await run.send(RerunAsked, "y")).reasons] == ["step.blocked"]
+    assert [r.code for r in (await run.send(RerunAsked, "nobody")).reasons] == ["step.unknown"]
 
 
 # -- another version -----------------------------------------------------------------------------------------------
