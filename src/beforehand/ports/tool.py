@@ -50,7 +50,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """`running` means: still at it, ask again; `failed`: it ended and did not work out; `unknown`: a person must say."""
+    """`running`: still at it, ask again; `failed`: it ended and did not work out; `unknown`: a person must say."""
 
     state: Literal["happened", "not_begun", "running", "failed", "unknown"]
     value: Any = None

@@ -63,7 +63,7 @@ class SimCell:
         return ProbeAnswer("not_begun", says="The controller never started it.")
 
     async def stop(self, key: str) -> None:
-        """A move, and a change of tools, goes on to its end, which is the next place to rest; a routine ends at once."""
+        """A move and a change of tools go on to their end, the next place to rest; a routine ends at once."""
         self._load()
         self._catch_up()
         doing = self._state["doing"]
