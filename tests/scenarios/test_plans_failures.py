@@ -1,11 +1,13 @@
 """Plans, contracts §5: what a failure means, retries, timeouts, and a person who decides."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from beforehand.engine.inputs import Adopted, Answered, RetryAsked, SkipAsked
 from beforehand.model.plan import RunStatus
+from beforehand.ports.tool import ProbeAnswer
 from beforehand.testing import PlanScenario, ScriptedTool, breaks, echoes, fails, gives, hangs, takes
 
 
@@ -325,13 +327,50 @@ async def test_a_step_that_takes_too_long_is_stopped_retried_and_fails() -> None
     assert [at for status, at in run.moments("a") if status == "failed"] == [11.0]
 
 
-async def test_something_physical_that_takes_too_long_is_in_doubt() -> None:
-    run = await scenario(ScriptedTool("arm", hangs(), effect="physical")).begin(
-        {"steps": [step("a", "arm", timeoutS=5)]}
-    )
-    assert await run.play() is RunStatus.WAITING
+async def test_silence_of_something_physical_stops_nothing_and_is_asked_about() -> None:
+    arm = ScriptedTool("arm", hangs(), effect="physical")
+    run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=5)]})
+    await run.play()
+    assert (run.status("a"), arm.stopped) == ("running", [])
+    asked = run.decision()
+    assert (asked.kind, asked.verbs) == ("silent", ("wait", "stop", "abort"))
+    await run.answer("wait")
+    await run.play(4)
+    assert not run.run.decisions
+    await run.play()
+    assert run.decision().kind == "silent"
+    await run.answer("stop")
+    await run.play()
     assert run.status("a") == "inDoubt"
     assert run.decision().verbs == ("happened", "run-again", "abort")
+
+
+async def test_a_silent_step_that_ends_after_all_closes_the_question() -> None:
+    arm = ScriptedTool("arm", takes(9), effect="physical")
+    run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=5)]})
+    await run.play(6)
+    assert run.decision().kind == "silent"
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.events("decisionWithdrawn")[0].data["why"] == "It has ended."
+
+
+async def test_a_step_on_a_machine_has_a_time_of_its_own() -> None:
+    arm = ScriptedTool("arm", hangs(), effect="physical")
+    arm.spec = replace(arm.spec, machine="arm:{n}", estimate_s=20.0, pace=10.0)
+    run = await scenario(arm).begin({"steps": [step("a", "arm", args={"n": 1})]})
+    await run.play(5.9)
+    assert not run.run.decisions
+    await run.play(0.2)
+    assert run.decision().kind == "silent"
+
+
+async def test_silence_may_end_the_run() -> None:
+    arm = ScriptedTool("arm", hangs(), effect="physical", probes=(ProbeAnswer("not_begun"),))
+    run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=5), step("b", "arm", after=["a"])]})
+    await run.play()
+    await run.answer("abort")
+    assert await run.play() is RunStatus.FAILED
+    assert run.statuses == {"a": "failed", "b": "blocked"}
 
 
 async def test_a_step_that_ends_in_time_is_left_alone_and_its_timer_forgotten() -> None:

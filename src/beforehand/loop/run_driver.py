@@ -72,6 +72,7 @@ class RunDriver:
         self._around = around
         self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._started: dict[tuple[str, int], StartStep] = {}
+        self._told_to_stop: set[tuple[str, int]] = set()
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._loop: Loop[RunInput, RunCommand] = Loop(
             f"run:{run.run_id}",
@@ -156,6 +157,7 @@ class RunDriver:
         if self._calls.pop(name, None) is None:
             return
         self._started.pop(name, None)
+        self._told_to_stop.discard(name)
         timer = self._timers.pop(timeout_key(*name), None) if self._timers else None
         if timer is not None:
             timer.cancel()
@@ -183,6 +185,8 @@ class RunDriver:
         except BeforehandError as error:
             return ended(False, error=_says(error))
         except asyncio.CancelledError:
+            if (command.step_id, command.attempt) not in self._told_to_stop:
+                raise  # the driver itself ends; the log says that it had begun
             return await self._what_became_of(command)
         except Exception as error:  # a tool's bug is that step's failure, not ours
             log.exception("a tool broke", tool=command.tool, step=command.step_id, run=self.run.run_id)
@@ -227,6 +231,7 @@ class RunDriver:
             except Exception:  # what cannot be told is cut off
                 log.exception("a tool could not be told to stop", step=command.step_id, run=self.run.run_id)
         if not told:
+            self._told_to_stop.add((command.step_id, command.attempt))
             call.cancel()
         await self._give_up_on(command, call)
 
