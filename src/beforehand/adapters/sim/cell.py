@@ -129,10 +129,30 @@ class SimCell:
             raise _untouched(
                 f"{command.target} needs the robot at {command.position}; it is at {position}.", "cell.place"
             )
-        elif command.target == ATTACH and self._state["tool"] != NO_TOOL:
-            raise _untouched(f"The robot already holds {self._state['tool']}.", "cell.tool_held")
-        elif command.target == RELEASE and self._state["tool"] != command.tool:
-            raise _untouched(f"The robot holds {self._state['tool']}, not {command.tool}.", "cell.tool_held")
+        elif command.target in (ATTACH, RELEASE):
+            self._refuse_tool_change(command)
+        else:
+            self._refuse_routine(command)
+
+    def _refuse_tool_change(self, command: CellCommand) -> None:
+        held = self._state["tool"]
+        stand = next((tool.stand for tool in self._scene.tools if tool.name == command.tool), None)
+        if stand != command.position:
+            raise _untouched(f"{command.tool} hangs at {stand}, not at {command.position}.", "cell.stand")
+        if command.target == ATTACH and held != NO_TOOL:
+            raise _untouched(f"The robot already holds {held}.", "cell.tool_held")
+        if command.target == RELEASE and held != command.tool:
+            raise _untouched(f"The robot holds {held}, not {command.tool}.", "cell.tool_held")
+
+    def _refuse_routine(self, command: CellCommand) -> None:
+        routine = next((routine for routine in self._scene.routines if routine.name == command.target), None)
+        if routine is None:
+            raise _untouched(f"There is no routine {command.target} here.", "cell.routine")
+        if command.position not in {support.position for support in routine.supported_at}:
+            raise _untouched(f"{command.target} is not supported at {command.position}.", "cell.support")
+        if routine.tool_needed not in (None, self._state["tool"]):
+            held = self._state["tool"]
+            raise _untouched(f"{command.target} needs {routine.tool_needed}; the robot holds {held}.", "cell.tool")
 
     def _take_fault(self, command: CellCommand) -> CellFault | None:
         for place, document in enumerate(self._state["faults"]):
