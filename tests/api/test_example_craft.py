@@ -40,7 +40,9 @@ async def started(server: Any, words: str) -> str:
 async def test_from_words_over_a_review_to_a_watered_bed(glasshouse: Any) -> None:
     plan = await planned(glasshouse, "water bed 3 for 10 seconds, then bed 1 for 4 s")
     (review,) = await glasshouse.call("GET", "/inbox")
-    assert review["evidence"]["steps"] == ["1. Water bed 3 for 10 s", "2. Water bed 1 for 4 s"]
+    calls = review["evidence"]["steps"]
+    assert [call["description"] for call in calls] == ["Water bed 3 for 10 s", "Water bed 1 for 4 s"]
+    assert {(call["effect"], call.get("mismatch")) for call in calls} == {("physical", None)}
     await glasshouse.call("POST", f"/inbox/{review['id']}", {"verb": "start"})
     (run,) = await glasshouse.call("GET", "/runs")
     assert run["planId"] == plan["id"]

@@ -5,6 +5,7 @@ from typing import Any
 from beforehand.adapters.files.overlay import OverlayWorkspace
 from beforehand.app.craft import Answering, Done, Owner, Parts, PlanRequest
 from beforehand.app.decisions import answered, close_decision, opened, withdrawn
+from beforehand.app.evidence import review_evidence
 from beforehand.app.ids import new_id
 from beforehand.app.intake import NONE_DONE, PlanInput, SceneFinder, judged, planner_named, take_in
 from beforehand.app.runtime import Runtime
@@ -18,7 +19,7 @@ from beforehand.loop.rows import plan_row_id
 from beforehand.model.decision import Decision, content_hash
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Event, iso
-from beforehand.model.plan import Plan, Step, StepStatus, step_wire
+from beforehand.model.plan import Plan, step_wire
 
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
@@ -87,7 +88,7 @@ def _review(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decision
         owner=f"plan:{plan.id}",
         title=f"Review: {plan.name or plan.description or 'a plan'} ({count}, version {plan.version})",
         about={"planId": plan.id, "version": plan.version},
-        evidence=_review_evidence(plan),
+        evidence=review_evidence(plan, runtime.catalog),
         verbs=tuple(effects),
         effects=effects,
         if_unanswered="Nothing runs.",
@@ -95,20 +96,6 @@ def _review(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decision
         covers=content_hash(plan.wire()["steps"]),
         opened_at=iso(runtime.now()),
     )
-
-
-def _line(step: Step) -> str:
-    skipped = " (skipped)" if step.status is StepStatus.SKIPPED else ""
-    return f"{step.order}. {step.description or step.tool}{skipped}"
-
-
-def _review_evidence(plan: Plan) -> dict[str, Any]:
-    evidence: dict[str, Any] = {"steps": [_line(step) for step in plan.steps[:50]]}
-    if plan.notes:
-        evidence["notes"] = list(plan.notes)
-    if plan.comparison:
-        evidence["comparison"] = plan.comparison
-    return evidence
 
 
 async def get_plan(runtime: Runtime, plan_id: str, version: int | None = None) -> Plan:

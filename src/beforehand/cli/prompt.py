@@ -14,7 +14,7 @@ from typing import Any
 from beforehand.cli.screen import console, plain, print_err
 
 _SHORT = {"approval": {"y": "approve", "yes": "approve", "n": "deny", "no": "deny"}}
-_SHOWN_APART = ("diff", "says", "error", "question")
+_SHOWN_APART = ("diff", "says", "error", "question", "steps")
 LATER = "later"
 
 
@@ -80,6 +80,8 @@ def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
     """A decision with its evidence; on standard error unless told otherwise."""
     from rich.text import Text
 
+    from beforehand.app.evidence import call_text
+
     screen = screen or console(sys.stderr)
     evidence = decision.get("evidence", {})
     screen.print()
@@ -87,6 +89,8 @@ def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
     for name in ("says", "error"):
         if evidence.get(name):
             screen.print(Text(plain(evidence[name])))
+    for call in evidence.get("steps", ()) if decision["kind"] == "review" else ():
+        screen.print(Text(f"  {plain(call_text(call))}"))
     for name, value in evidence.items():
         if name not in _SHOWN_APART:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from beforehand.app.evidence import call_text
 from beforehand.server.page.html import Html, Part, el
 from beforehand.server.page.icons import badge, tone_of
 from beforehand.server.page.parts import card, diff, moment, pairs
@@ -78,7 +79,7 @@ def _evidence(decision: dict[str, Any]) -> list[Part]:
     steps, says, text = (evidence.pop(name, None) for name in ("steps", "says", "diff"))
     shown: list[Part] = [el("p", {}, says) if says else None]
     if isinstance(steps, list):
-        shown.append(el("ol", {"class": "steps-told"}, [el("li", {}, _without_number(step)) for step in steps]))
+        shown.append(el("ol", {"class": "steps-told"}, [_call(step) for step in steps]))
     if isinstance(text, str):
         evidence = _beside_diff(evidence)
     shown.append(pairs({name: thing for name, thing in evidence.items() if thing != decision["title"]}))
@@ -97,9 +98,19 @@ def _beside_diff(evidence: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "args": more} if more else rest
 
 
-def _without_number(step: Any) -> str:
-    number, dot, rest = str(step).partition(". ")
-    return rest if dot and number.isdigit() else str(step)
+def _call(call: Any) -> Html:
+    """A call of a review, as it is: what its author says of it stands beside it."""
+    if not isinstance(call, dict):
+        return el("li", {}, str(call))
+    said = call.get("description")
+    marked = el("strong", {"class": "mismatch"}, " The words do not match the call.") if call.get("mismatch") else None
+    return el(
+        "li",
+        {},
+        el("code", {}, call_text({**call, "description": None}).partition(". ")[2]),
+        [" ", said] if said else None,
+        marked,
+    )
 
 
 def _preview_offer(decision: dict[str, Any]) -> Html:

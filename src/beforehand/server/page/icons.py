@@ -35,7 +35,7 @@ STATES: dict[str, tuple[str, str, str]] = {
     "blocked": ("bad", "barred", "Blocked"),
     "inDoubt": ("doubt", "warning", "In doubt"),
     "cancelled": ("quiet", "stop", "Cancelled"),
-    "denied": ("bad", "barred", "Denied"),
+    "denied": ("bad", "stop", "Denied"),
     "partial": ("doubt", "half", "Partly done"),
     "paused": ("wait", "bars", "Paused"),
     "waiting": ("wait", "hand", "Waits for you"),

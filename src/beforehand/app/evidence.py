@@ -1,0 +1,86 @@
+"""What a reviewer is shown of a plan: the calls themselves, beside what the author says about them, never instead.
+
+Prose is a claim. Where it names nothing of its call, or says that something is only read where something is changed,
+it is marked; the call is the truth.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.model.plan import Plan, Step, StepStatus
+from beforehand.ports.tool import ToolSpec
+
+SHOWN_STEPS = 200
+LOOKING = frozenset(
+    ("read", "reads", "list", "lists", "look", "looks", "show", "shows", "get", "gets", "check", "checks", "view")
+)
+"""Words that promise that nothing is changed."""
+
+
+def review_evidence(plan: Plan, catalog: ToolCatalog) -> dict[str, Any]:
+    """The evidence of a review: every call with what it is, and the plan's notes."""
+    evidence: dict[str, Any] = {"steps": [_call(step, catalog.get(step.tool)) for step in plan.steps[:SHOWN_STEPS]]}
+    if len(plan.steps) > SHOWN_STEPS:
+        evidence["moreSteps"] = len(plan.steps) - SHOWN_STEPS
+    if plan.notes:
+        evidence["notes"] = list(plan.notes)
+    if plan.comparison:
+        evidence["comparison"] = plan.comparison
+    return evidence
+
+
+def _call(step: Step, spec: ToolSpec | None) -> dict[str, Any]:
+    shown: dict[str, Any] = {"id": step.id, "order": step.order, "tool": step.tool, "args": step.args}
+    shown |= {"effect": spec.effect, "destructive": spec.destructive} if spec is not None else {}
+    if step.description:
+        shown["description"] = step.description
+        if spec is not None and not prose_fits(step, spec):
+            shown["mismatch"] = True
+    if step.status is StepStatus.SKIPPED:
+        shown["skipped"] = True
+    return shown
+
+
+def prose_fits(step: Step, spec: ToolSpec) -> bool:
+    """Whether a description can be about its call: it names something of it, and does not call a change a look."""
+    said = _words(step.description)
+    if not said:
+        return True
+    if spec.effect != "pure" and said[0] in LOOKING and not set(_words(spec.name)) & LOOKING:
+        return False
+    return bool(_stems(said) & _stems([*_words(spec.name), *_words(spec.description), *_in(step.args)]))
+
+
+def _in(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [word for key, item in value.items() for word in (*_words(str(key)), *_in(item))]
+    if isinstance(value, list | tuple):
+        return [word for item in value for word in _in(item)]
+    return _words(str(value)[:2_000])
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
+
+
+def _stems(words: list[str]) -> set[str]:
+    """Words cut to what their forms share; the small ones that every sentence has say nothing."""
+    return {word[:4] for word in words if len(word) > 3 or word.isdigit()}
+
+
+def call_text(call: Mapping[str, Any]) -> str:
+    """One call of a review as a line of text: the call first, then what its author says."""
+    args = ", ".join(f"{name}: {_short(value)}" for name, value in call.get("args", {}).items())
+    what = [str(call["effect"])] if call.get("effect") not in (None, "pure") else []
+    what += ["may destroy"] if call.get("destructive") in ("always", "judged") else []
+    text = f"{call['order']}. {call['tool']}({args})" + (f" [{', '.join(what)}]" if what else "")
+    if call.get("description"):
+        text += f" “{call['description']}”" + (" (the words do not match the call)" if call.get("mismatch") else "")
+    return text + (" (skipped)" if call.get("skipped") else "")
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
