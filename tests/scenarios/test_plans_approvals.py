@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from beforehand.adapters.tools.writing import DeleteFile, WriteFile
 from beforehand.engine.inputs import Answered, RerunAsked, RetryAsked, SkipAsked
+from beforehand.engine.validate import check_document
 from beforehand.model.plan import RunStatus
-from beforehand.ports.tool import Judgement
+from beforehand.ports.tool import Judgement, Tool
 from beforehand.testing import PlanScenario, ScriptedTool, echoes, fails, gives, hangs, takes
 
 
@@ -20,6 +22,10 @@ def scenario(*more: ScriptedTool) -> PlanScenario:
         ScriptedTool("ask_person", asks_person=True),
         *more,
     )
+
+
+def file_tools() -> tuple[Tool, ...]:
+    return WriteFile(), DeleteFile()
 
 
 async def test_a_step_that_needs_approval_waits_alone_and_others_go_on() -> None:
@@ -216,3 +222,39 @@ async def test_an_answer_to_what_is_not_open_is_refused_and_changes_nothing() ->
     assert [reason.code for reason in verdict.reasons] == ["decision.not_open"]
     assert not verdict.events
     assert run.status("a") == "completed"
+
+
+async def test_an_approval_covers_the_file_it_was_shown() -> None:
+    run = PlanScenario(*file_tools())
+    await run.around.workspace.write("a.txt", b"old")
+    await run.begin({"steps": [step("w", "write_file", args={"path": "a.txt", "content": "new"})]})
+    await run.around.workspace.write("a.txt", b"changed by somebody")
+    await run.answer("approve")
+    assert await run.around.workspace.read("a.txt") == b"changed by somebody"
+    assert "changed by somebody" in run.decision().evidence["diff"]
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+    assert await run.around.workspace.read("a.txt") == b"new"
+
+
+async def test_the_second_to_write_a_new_file_asks() -> None:
+    run = PlanScenario(*file_tools(), ScriptedTool("slow", takes(5, "a.txt")))
+    late = step("late", "write_file", args={"path": "$which", "content": "2"})
+    await run.begin(
+        {"steps": [step("first", "write_file", args={"path": "a.txt", "content": "1"}), step("which", "slow"), late]}
+    )
+    assert await run.play() is RunStatus.WAITING
+    assert run.decision().about["stepId"] == "late"
+    assert await run.around.workspace.read("a.txt") == b"1"
+
+
+def test_two_that_write_one_file_side_by_side_are_a_problem() -> None:
+    catalog = PlanScenario(*file_tools()).catalog
+    first = step("a", "write_file", args={"path": "out/x.txt", "content": "1"})
+    second = step("b", "write_file", args={"path": "out/./x.txt", "content": "2"})
+    _, problems = check_document({"steps": [first, second]}, catalog)
+    assert [(one.code, one.about) for one in problems] == [("step.same_path", "b")]
+    _, problems = check_document({"steps": [first, {**second, "dependsOn": ["a"]}]}, catalog)
+    assert problems == []
+    _, problems = check_document({"steps": [first, {**second, "when": "1 == 1"}]}, catalog)
+    assert problems == []

@@ -12,6 +12,7 @@ from beforehand.engine.adopting import adopt
 from beforehand.engine.board import Board
 from beforehand.engine.ending import (
     cancel_step,
+    close_question,
     ended,
     fail_step,
     is_physical,
@@ -119,6 +120,8 @@ def _probed(board: Board, given: StepProbed) -> None:
     if state is None or state.status is not StepStatus.RUNNING or state.attempt != given.attempt:
         return
     answer = given.answer
+    if answer.state != "running":
+        close_question(board, state)
     if answer.state == "happened":
         board.end_step(state, StepStatus.COMPLETED, value=answer.value)
         settle_parent(board, state)
@@ -136,7 +139,7 @@ def _probed(board: Board, given: StepProbed) -> None:
 
 def _never_happened(board: Board, state: StepState) -> None:
     """Started as far as the log knows, and not as far as the machine does: it may start, if it still should."""
-    if state.stopping in ("cancel", "skip"):
+    if state.stopping in ("cancel", "skip", "stop"):
         ended(board, StepEnded(board.ts, state.step.id, state.attempt, ok=False, untouched=True, stopped=True))
     elif board.run.cancelling or board.run.stopped_by:
         cancel_step(board, state)

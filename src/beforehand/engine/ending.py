@@ -28,8 +28,7 @@ def ended(board: Board, done: StepEnded) -> None:
     state = board.run.steps.get(done.step_id)
     if state is None or state.status is not StepStatus.RUNNING or state.attempt != done.attempt:
         return
-    if state.decision is not None:  # somebody was asked why it is silent
-        board.withdraw_decision(state.decision, "It has ended.")
+    close_question(board, state)
     logs = list(done.logs) or None
     if done.ok:
         board.end_step(state, StepStatus.COMPLETED, value=done.value, logs=logs)
@@ -44,11 +43,20 @@ def ended(board: Board, done: StepEnded) -> None:
         board.update_step(state, StepStatus.SKIPPED, reason=reason, logs=logs)
     elif state.stopping == "timeout":
         _timed_out(board, state, logs)
+    elif done.stale:
+        reason = _reason("approval.stale", state, done.error, "It is asked about anew.")
+        board.update_step(state, StepStatus.PENDING, reason=reason, reset=True, attempt=state.attempt - 1, cleared="")
     elif done.drift is not None and not board.run.stopped_by:
         _ask_about_drift(board, state, done)
     else:
         _failed(board, state, done, logs)
     settle_parent(board, state)
+
+
+def close_question(board: Board, state: StepState) -> None:
+    """What was asked about a step under way, such as why it is silent, is settled by what became of it."""
+    if state.decision is not None:
+        board.withdraw_decision(state.decision, "It has ended.")
 
 
 def _ask_about_drift(board: Board, state: StepState, done: StepEnded) -> None:
@@ -213,6 +221,7 @@ def _first_error(bad: list[StepState]) -> str:
 
 def put_in_doubt(board: Board, state: StepState, says: str) -> None:
     """It was started and nobody knows whether it happened: a person decides."""
+    close_question(board, state)
     board.update_step(
         state, StepStatus.IN_DOUBT, reason=_reason("step.in_doubt", state, says, "Look, then answer in the inbox.")
     )

@@ -37,6 +37,8 @@ class StepEnded:
     untouched: bool = False
     stopped: bool = False
     """The tool ended because it was told to stop."""
+    stale: bool = False
+    """What it would change is not what was approved any more; nothing was done."""
     drift: Mapping[str, Any] | None = None
     """The world was not as the step needs it, so nothing was sent: what differs."""
     logs: tuple[Mapping[str, Any], ...] = ()
@@ -174,6 +176,8 @@ class StartStep:
     attempt: int
     tool: str
     args: Mapping[str, Any] = field(default_factory=dict)
+    seen: str | None = None
+    """The state that was judged or approved; None for an attempt that is repeated after a crash."""
     expects: Mapping[str, Any] = field(default_factory=dict)
     """The state of the world before the step, as it was verified."""
 

@@ -148,7 +148,7 @@ def judged(board: Board, done: StepJudged) -> None:
     elif state.step.requires_approval or spec.destructive == "always" or done.judgement.destructive:
         _ask_approval(board, state, args, done.judgement, done.covers)
     else:
-        start(board, state, args, cleared=done.covers)
+        start(board, state, args, cleared=done.covers, seen=done.judgement.state)
 
 
 def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgement: Judgement, covers: str) -> None:
@@ -157,9 +157,8 @@ def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgemen
     if judgement.says:
         evidence["says"] = judgement.says
     says = "It waits for a person's approval."
-    board.update_step(
-        state, StepStatus.READY, reason=_reason("step.needs_approval", state, says, "Answer in the inbox.")
-    )
+    reason = _reason("step.needs_approval", state, says, "Answer in the inbox.")
+    board.update_step(state, StepStatus.READY, reason=reason, seen=judgement.state or "")
     board.open_decision(
         "approval",
         state,
@@ -191,15 +190,22 @@ def _ask_question(board: Board, state: StepState, args: dict[str, Any]) -> None:
 
 
 def start(
-    board: Board, state: StepState, args: dict[str, Any], *, again: bool = False, cleared: str | None = None
+    board: Board,
+    state: StepState,
+    args: dict[str, Any],
+    *,
+    again: bool = False,
+    cleared: str | None = None,
+    seen: str | None = None,
 ) -> None:
     """Call the tool; `again` repeats the attempt that was in the air before a crash, under the same key."""
     attempt = state.attempt if again else state.attempt + 1
     if not again:
-        board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared)
+        board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared, seen=seen)
     key = board.run.key_of(state.step.id, attempt)
     expects = (board.run.plan.expects or {}).get(state.step.id, {})
-    board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, expects))
+    approved = None if again else state.seen or None
+    board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, approved, expects))
     patience = patience_ms(board.catalog.get(state.step.tool), state.step.timeout_s)
     if patience is not None:
         board.commands.append(SetTimer(timeout_key(state.step.id, attempt), board.ts + patience))

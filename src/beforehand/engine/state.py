@@ -46,6 +46,8 @@ class StepState:
     stopping: str | None = None
     cleared: str | None = None
     """The hash of the call that a person approved or that was judged harmless; other arguments are asked about anew."""
+    seen: str | None = None
+    """The state of what the call would change, as it was judged."""
     args: dict[str, Any] | None = None
     """Other arguments a person gave for the next try."""
     decision: str | None = None
@@ -361,6 +363,8 @@ def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
         state.args = data["args"]
     if "cleared" in data:
         state.cleared = data["cleared"]
+    if "seen" in data:
+        state.seen = data["seen"]
 
 
 def _forget_children(run: RunState, state: StepState) -> None:

@@ -115,6 +115,7 @@ def _stop_silent(board: Board, state: StepState, given: Answered) -> None:
 def _abort_silent(board: Board, state: StepState, given: Answered) -> None:
     _stop_silent(board, state, given)
     stop_run(board, state)
+    block_followers(board, state)
 
 
 def _abort_in_doubt(board: Board, state: StepState, given: Answered) -> None:

@@ -1,16 +1,19 @@
 """Is this plan valid? Every problem at once, each with the step it is about and where it stands."""
 
+import posixpath
 from collections import Counter
+from collections.abc import Mapping
 from heapq import nlargest
+from itertools import pairwise
 from typing import Any
 
 from beforehand.engine.condition import ConditionError, parse_condition
 from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
 from beforehand.engine.reading import PlanReading, read_plan
-from beforehand.engine.references import Reference, parse_reference, references_in
+from beforehand.engine.references import Reference, holds_reference, parse_reference, references_in
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BadInputError
-from beforehand.model.plan import Plan, Step
+from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.reason import Problem, UnknownName, unknown
 
 _UNKNOWN_FIRST = ("step.unknown_tool", "step.unknown_dependency", "step.unknown_reference", "plan.unknown_key")
@@ -87,8 +90,41 @@ def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
         problems += _tool_problems(step, path, catalog)
         problems += _dependency_problems(step, path, known)
         problems += _language_problems(step, path)
-    problems += [_cycle(cycle) for cycle in find_cycles(needs)]
-    return problems
+    cycles = [_cycle(cycle) for cycle in find_cycles(needs)]
+    return problems + cycles + ([] if cycles else _same_paths(plan, catalog, needs))
+
+
+def _same_paths(plan: Plan, catalog: ToolCatalog, needs: Mapping[str, tuple[str, ...]]) -> list[Problem]:
+    """Two steps that change the same file and might do so side by side; one with `when` may not run at all."""
+    writers: dict[str, list[str]] = {}
+    for step in plan.steps:
+        spec = catalog.get(step.tool)
+        if spec is None or step.when is not None or step.status is StepStatus.SKIPPED:
+            continue
+        for path in dict.fromkeys(step.args.get(name) for name in spec.writes):
+            if isinstance(path, str) and not holds_reference(path):
+                writers.setdefault(posixpath.normpath(path), []).append(step.id)
+    found = []
+    for path, names in writers.items():
+        for first, second in pairwise(names) if len(names) > 1 else ():
+            if first != second and not _is_behind(first, second, needs) and not _is_behind(second, first, needs):
+                says = f"{first} and {second} both change {path!r}, and neither waits for the other."
+                hint = f"Let {second} depend on {first}."
+                found.append(Problem(code="step.same_path", about=second, path="steps", says=says, try_next=hint))
+    return found
+
+
+def _is_behind(name: str, other: str, needs: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether one step waits, directly or not, for another."""
+    looked_at, stack = {name}, [name]
+    while stack:
+        for need in needs.get(stack.pop(), ()):
+            if need == other:
+                return True
+            if need not in looked_at:
+                looked_at.add(need)
+                stack.append(need)
+    return False
 
 
 def _duplicates(plan: Plan) -> list[Problem]:

@@ -30,7 +30,7 @@ from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.values import json_value, own_copy, writable
 from beforehand.loop.loop import Loop, stop
-from beforehand.model.errors import BeforehandError, DriftError, Fault, UnavailableError
+from beforehand.model.errors import BeforehandError, ChangedSinceError, DriftError, Fault, UnavailableError
 from beforehand.model.event import iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
@@ -176,8 +176,11 @@ class RunDriver:
         try:
             tool = self._around.tools.get(command.tool)
             args = own_copy(command.args)
-            context = replace(self._context(command.key, command.step_id, lines), expects=command.expects)
+            context = self._context(command.key, command.step_id, lines)
+            context = replace(context, expects=command.expects, seen=command.seen)
             return ended(True, value=json_value(await tool.run(args, context), command.tool))
+        except ChangedSinceError as changed:
+            return ended(False, error=_says(changed), untouched=True, stale=True)
         except DriftError as drift:
             return ended(False, error=_says(drift), untouched=True, drift=drift.difference)
         except Fault as fault:

@@ -119,6 +119,15 @@ class Fault(BeforehandError):  # noqa: N818  a word of the kernel: refusal, faul
         self.untouched = untouched
 
 
+class ChangedSinceError(Fault):
+    """What a call would change is not what was judged or approved any more; nothing was done, and it is asked anew."""
+
+    code = "approval.stale"
+
+    def __init__(self, says: str) -> None:
+        super().__init__(says, untouched=True)
+
+
 class DriftError(Fault):
     """The world is not as a step needs it, seen at the last moment before its command; nothing was sent.
 

@@ -22,6 +22,8 @@ class ToolSpec:
     effect: Effect
     destructive: Destructive = "never"
     """`judged` asks the tool's `judge` about each call, once, before it first starts."""
+    writes: tuple[str, ...] = ()
+    """The arguments that name a file it changes: two steps that may run side by side must not name the same one."""
     asks_person: bool = False
     """The step is a question: a person's answer is its value, and `run` is never called."""
     output: str = ""
@@ -44,6 +46,8 @@ class Judgement:
     says: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """What a person sees when asked: a diff, a path, a size."""
+    state: str | None = None
+    """A hash of what was looked at, such as a file's content; when that has changed, the call is asked about anew."""
     refused: str = ""
     """Why the call cannot work at all; the step then fails without anybody being asked."""
 
@@ -103,6 +107,8 @@ class ToolContext:
     """Stable for run, step and attempt; the machine's idempotency key."""
     workspace: Workspace
     correlation_id: str = ""
+    seen: str | None = None
+    """The state that was judged, and approved where somebody was asked; None where the call is not held to it."""
     expects: Mapping[str, Any] = field(default_factory=dict)
     """The state of the world before this step, as the plan was verified; the guard compares with it."""
     progress: Callable[[float], None] = _no_progress

@@ -5,6 +5,7 @@ is a call that will be refused. Deleting always is. A file that is not there whe
 start, is a fault; one that has gone since counts as deleted, so that a delete cut short can be carried out again.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,7 @@ from beforehand.adapters.files.diff import file_diff
 from beforehand.adapters.files.overlay import OverlayWorkspace, UnknownContentFault
 from beforehand.adapters.files.paths import missing, refusal, shown
 from beforehand.adapters.tools.arguments import PATH, dependence, strict
-from beforehand.model.errors import Fault
+from beforehand.model.errors import ChangedSinceError, Fault
 from beforehand.ports.tool import Judgement, Preview, Tool, ToolContext, ToolSpec, Unknown, Workspace
 
 
@@ -44,6 +45,23 @@ async def _held(workspace: Workspace, path: str) -> bytes | None:
         raise
 
 
+async def _state(workspace: Workspace, path: str) -> str | None:
+    """A hash of what lies at a path, or of nothing lying there; None where it cannot be told."""
+    try:
+        if not await workspace.exists(path):
+            return "absent"
+        return hashlib.sha256(await workspace.read(path)).hexdigest()
+    except Fault:
+        return None
+
+
+async def _refuse_changed(context: ToolContext, path: str) -> None:
+    """At the instant of writing: what is overwritten must be what was judged, and approved where somebody was asked."""
+    now = None if context.seen is None else await _state(context.workspace, path)
+    if now is not None and now != context.seen:
+        raise ChangedSinceError(f"{shown(path)} has changed since this was looked at.")
+
+
 def _view(workspace: Workspace) -> OverlayWorkspace:
     """Where a preview may write: the view it was given, never a real folder."""
     return workspace if isinstance(workspace, OverlayWorkspace) else OverlayWorkspace(workspace)
@@ -56,7 +74,8 @@ def _failing(name: str, fault: Fault) -> Preview:
 async def _judge_overwrite(workspace: Workspace, path: str, after: bytes) -> Judgement:
     try:
         if not await workspace.exists(path):
-            return Judgement(False, f"Writes a new file {shown(path)}.", {"path": path, "size": len(after)})
+            evidence = {"path": path, "size": len(after)}
+            return Judgement(False, f"Writes a new file {shown(path)}.", evidence, state="absent")
         before = await workspace.read(path)
     except Fault as fault:
         if fault.code == "file.too_large":
@@ -68,6 +87,7 @@ async def _judge_overwrite(workspace: Workspace, path: str, after: bytes) -> Jud
         True,
         f"Overwrites {shown(path)}." if before != after else f"Overwrites {shown(path)} with what it already holds.",
         {"path": path, "sizeBefore": len(before), "size": len(after), "diff": file_diff(path, before, after)},
+        state=hashlib.sha256(before).hexdigest(),
     )
 
 
@@ -110,12 +130,14 @@ class WriteFile(Tool):
         ),
         effect="idempotent",
         destructive="judged",
+        writes=("path",),
         output="An object with the path and the bytes written.",
         estimate_s=0.01,
     )
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         content = content_bytes(args["content"])
+        await _refuse_changed(context, args["path"])
         await context.workspace.write(args["path"], content)
         return {"path": args["path"], "bytes": len(content)}
 
@@ -147,12 +169,14 @@ class CopyFile(Tool):
         input_schema=strict({"from": PATH, "to": PATH}),
         effect="idempotent",
         destructive="judged",
+        writes=("to",),
         output="An object with both paths and the bytes copied.",
         estimate_s=0.01,
     )
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         content = await self._source(args, context.workspace)
+        await _refuse_changed(context, args["to"])
         await context.workspace.write(args["to"], content)
         return {"from": args["from"], "to": args["to"], "bytes": len(content)}
 
@@ -191,6 +215,7 @@ class DeleteFile(Tool):
         input_schema=strict({"path": PATH}),
         effect="idempotent",
         destructive="always",
+        writes=("path",),
         output="An object with the path, and whether the file was still there.",
         estimate_s=0.01,
     )
@@ -204,6 +229,8 @@ class DeleteFile(Tool):
         if context.key in self._absent:
             self._absent.discard(context.key)
             raise missing(path)
+        if await context.workspace.exists(path):
+            await _refuse_changed(context, path)
         try:
             await context.workspace.delete(path)
         except Fault as fault:
@@ -225,7 +252,7 @@ class DeleteFile(Tool):
                 raise
             return Judgement(True, f"Deletes {shown(path)}, which is too large to show.", {"path": path})
         evidence = {"path": path, "size": len(before), "diff": file_diff(path, before, None)}
-        return Judgement(True, f"Deletes {shown(path)}.", evidence)
+        return Judgement(True, f"Deletes {shown(path)}.", evidence, state=hashlib.sha256(before).hexdigest())
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         if depends := dependence(args):
