@@ -23,6 +23,9 @@ EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CHECKED := src tests benchmarks examples scripts
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# Tests start the command hundreds of times; without compiled modules each start would compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup dev run test soak lint bench bench-peers lock clean

@@ -33,7 +33,7 @@ def test_wrong_answers_change_nothing(cli, waiting) -> None:
     name = waiting["decisions"][0]["id"]
     count = len(cli.events())
     assert "Known verbs: approve, deny" in cli("inbox", "answer", name, "aprove", code=2).err
-    assert f"open: {name}" in cli("inbox", "answer", "d9", "approve", code=2).err
+    assert f"Known decisions: {name}" in cli("inbox", "answer", "d9", "approve", code=2).err
     assert "Known verbs: approve, deny" in cli("inbox", "answer", name, "start", code=2).err
     assert len(cli.events()) == count
 
