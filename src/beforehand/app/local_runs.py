@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.leases import lease_for
+from beforehand.app.run_documents import run_head_in
 from beforehand.app.runtime import Runtime
 from beforehand.engine.inputs import Begin, Recover, RunInput
 from beforehand.engine.state import RunState, replay
 from beforehand.loop.drivers import Driven
-from beforehand.model.errors import NotFoundError, UnavailableError
+from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.model.plan import Plan
 from beforehand.ports.store import EventFilter
@@ -97,10 +98,7 @@ class LocalRuns:
     async def _replayed(self, run_id: str) -> RunState:
         """The state of a run, from the log alone."""
         store = self._runtime.store
-        head = await store.row("run", run_id)
-        if head is None:
-            recent = [row["runId"] for row in await store.rows("run", limit=500, newest_first=True)]
-            raise NotFoundError.unknown("run", run_id, recent)
+        head = await run_head_in(store, run_id)
         plans = {row["version"]: Plan.model_validate(row) for row in await store.rows("plan", parent=head["planId"])}
         events: list[Event] = []
         after = 0

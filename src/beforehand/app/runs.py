@@ -11,6 +11,7 @@ from beforehand.app.ids import new_id
 from beforehand.app.intake import bound, problems_of
 from beforehand.app.leases import LOCK, refuse_held, refuse_needed
 from beforehand.app.plans import answer_review, correlation_of, get_plan, review_id, stale_version
+from beforehand.app.run_documents import run_document_in, run_head_in
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import scene_row
 from beforehand.engine.inputs import (
@@ -28,7 +29,6 @@ from beforehand.engine.leasing import machines_of
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan
-from beforehand.loop.rows import plan_row_id
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import Event, Verdict, iso
@@ -142,37 +142,12 @@ async def recover_runs(runtime: Runtime) -> int:
 
 
 async def _run_head(runtime: Runtime, run_id: str) -> dict[str, Any]:
-    head = await runtime.store.row("run", run_id)
-    if head is None:
-        recent = [row["runId"] for row in await list_runs(runtime, limit=500)]
-        raise NotFoundError.unknown("run", run_id, recent)
-    return head
+    return await run_head_in(runtime.store, run_id)
 
 
 async def run_document(runtime: Runtime, run_id: str) -> dict[str, Any]:
     """A run as the API shows it: its head, every step where it stands, and what waits for a person."""
-    head = await _run_head(runtime, run_id)
-    plan = await runtime.store.row("plan", plan_row_id(head["planId"], head["version"])) or {"steps": []}
-    states = {row["stepId"]: row for row in await runtime.store.rows("step", parent=run_id)}
-    expansions = {row["stepId"]: row["items"] for row in await runtime.store.rows("expansion", parent=run_id)}
-    steps: list[dict[str, Any]] = []
-    for step in plan["steps"]:
-        steps.append(_step_now(step, states.get(step["id"])))
-        for place, item in enumerate(expansions.get(step["id"], ())):
-            name = f"{step['id']}[{place}]"
-            child = {**step, "id": name, "parent": step["id"], "item": item, "dependsOn": []}
-            child.pop("forEach", None)
-            steps.append(_step_now(child, states.get(name)))
-    decisions = await runtime.store.rows("decision", parent=run_id, open=True)
-    return {**head, "steps": steps, "decisions": decisions}
-
-
-def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
-    if state is None:
-        return step
-    more = ("status", "result", "attempt", "reason", "logs", "retryAt", "args")
-    shown = {**step, **{name: state[name] for name in more if name in state}}
-    return shown | ({"stopping": True} if state.get("stopping") else {})
+    return await run_document_in(runtime.store, run_id)
 
 
 async def follow_run(runtime: Runtime, run_id: str) -> AsyncIterator[dict[str, Any]]:

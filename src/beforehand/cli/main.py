@@ -27,6 +27,8 @@ COMMANDS = {
     "check": _entry("plans", "check", "Is this plan, or this list of steps, valid? Every problem at once."),
     "preview": _entry("plans", "preview", "Simulate a plan: what it would do, in which order, and how long it takes."),
     "run": _entry("run", "run", "Carry a plan out."),
+    "submit": _entry("runs", "submit", "Hand a plan in for review."),
+    "runs": _entry("runs", "app", "Runs: what is under way, what has ended, and steering them."),
     "template": _entry("template", "app", "Plans kept for reuse, with typed parameters."),
     "inbox": _entry("inbox", "app", "What waits for a person: reviews, approvals, questions, failures, doubts."),
     "scene": _entry("scene", "app", "Scenes: what plans work in."),
