@@ -75,6 +75,7 @@ def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str) ->
         correlation_id=correlation_id,
         scene=plan.scene,
         planId=plan.id,
+        taskId=plan.task_id,
     )
 
 
@@ -86,7 +87,7 @@ def _review(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decision
         kind="review",
         owner=f"plan:{plan.id}",
         title=f"Review: {plan.name or plan.description or 'a plan'} ({count}, version {plan.version})",
-        about={"planId": plan.id, "version": plan.version},
+        about={"planId": plan.id, "taskId": plan.task_id, "version": plan.version},
         evidence=_review_evidence(plan),
         verbs=tuple(effects),
         effects=effects,

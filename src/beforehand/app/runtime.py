@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import structlog
@@ -18,6 +19,7 @@ from beforehand.app.clock import WallClock
 from beforehand.app.craft import Owner, Parts, Scenes
 from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
+from beforehand.app.private_files import make_home
 from beforehand.app.sentences import Sentences
 from beforehand.app.settings import Settings
 from beforehand.app.stores import open_store
@@ -120,9 +122,17 @@ class Runtime:
         Raises BadInputError when there is no such folder.
         """
         root = self.settings.workspace if path is None else self.settings.workspace / path
-        if not root.is_dir():
-            raise BadInputError(f"The workspace {root} is not a folder.", code="workspace.missing")
+        if not _is_folder(root):
+            shown = str(root) if len(str(root)) <= 200 else f"{str(root)[:120]}…"
+            raise BadInputError(f"The workspace {shown} is not a folder.", code="workspace.missing")
         return DiskWorkspace(root, closed=[self.settings.home])
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that no folder can have
+        return False
 
 
 def _of_this_request() -> str:
@@ -150,6 +160,7 @@ async def open_runtime(
     crafts = crafts or load_crafts()
     clock = clock or WallClock()
     if store is None:
+        _make_home(settings)
         store = await open_store(
             settings.database,
             project=crafts.projection(),
@@ -168,6 +179,15 @@ async def open_runtime(
             await _close(runtime)
     finally:
         await store.close()
+
+
+def _make_home(settings: Settings) -> None:
+    try:
+        make_home(settings.home)
+    except OSError as error:
+        says = f"The home {settings.home} cannot be used: {error.strerror}."
+        hint = "Name another home with --home."
+        raise UnavailableError(says, code="store.unusable", hint=hint) from error
 
 
 def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, serves: bool) -> Runtime:

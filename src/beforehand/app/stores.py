@@ -106,6 +106,11 @@ def store_location(url: str) -> str:
     return scheme_of(url).store_location(url)
 
 
+def check_log(url: str) -> list[Finding]:
+    """Whether the log that is there can be read and written, found out quickly; nothing is changed."""
+    return scheme_of(url).check_log(url)
+
+
 def check_store(url: str) -> list[Finding]:
     """How the things stand that this kind of store needs."""
     return scheme_of(url).check_store(url)

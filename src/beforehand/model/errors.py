@@ -52,6 +52,10 @@ class TooLargeError(BadInputError):
     code = "input.too_large"
 
 
+class TooSlowError(BadInputError):
+    code = "input.too_slow"
+
+
 class NotFoundError(BeforehandError):
     code = "not_found"
 
@@ -80,6 +84,12 @@ class UnauthorisedError(BeforehandError):
 
 class ForbiddenError(BeforehandError):
     code = "auth.forbidden"
+
+
+class TooManyError(BeforehandError):
+    """Too many tries in a short time; `extra` says when to try again."""
+
+    code = "auth.too_many"
 
 
 class UnavailableError(BeforehandError):

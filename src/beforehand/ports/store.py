@@ -85,8 +85,10 @@ class Store(Protocol):
 
     async def last_seq(self) -> int: ...
 
-    async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
-        """Records with a number above `after`, in order."""
+    async def records(
+        self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING, *, most_bytes: int | None = None
+    ) -> list[Record]:
+        """Records with a number above `after`, in order; with `most_bytes` no further ones once that much is found."""
 
     async def last_records(
         self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING
@@ -152,3 +154,5 @@ class StoreScheme(Protocol):
     def store_location(self, url: str) -> str: ...
 
     def check_store(self, url: str) -> list[Finding]: ...
+
+    def check_log(self, url: str) -> list[Finding]: ...

@@ -11,11 +11,13 @@ from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 
 from beforehand import __version__
+from beforehand.app.checkup import Checkup
 from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
 from beforehand.server import errors
-from beforehand.server.auth import AuthMiddleware
+from beforehand.server.auth import AuthMiddleware, is_loopback
+from beforehand.server.brake import Brake
 from beforehand.server.kit import HttpPart
 from beforehand.server.middleware import RequestMiddleware
 from beforehand.server.page import routes as page
@@ -69,8 +71,12 @@ def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
     return tuple(craft.http() for craft in crafts.by_name.values() if craft.http is not None)
 
 
-def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1", crafts: Crafts | None = None) -> FastAPI:
+def create_app(
+    runtime: Runtime | None, *, host: str = "127.0.0.1", local: bool | None = None, crafts: Crafts | None = None
+) -> FastAPI:
     """The application for a runtime; `host` is the address or name the server is bound to.
+
+    `local` says whether only this machine can reach it, where the name alone does not.
 
     `crafts` are those whose calls it has; all that are installed unless others are given.
     """
@@ -94,6 +100,9 @@ def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1", crafts: Craf
     if runtime is not None:
         app.state.runtime = runtime
         app.state.tokens = Tokens(runtime.settings)
-        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host)
+        app.state.brake = Brake()
+        app.state.checkup = Checkup(runtime.settings.database)
+        reachable_here = is_loopback(host) if local is None else local
+        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host, local=reachable_here)
     app.add_middleware(RequestMiddleware)
     return app

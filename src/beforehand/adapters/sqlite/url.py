@@ -47,5 +47,9 @@ def store_location(url: str) -> str:
     return str(path_in(url))
 
 
+def check_log(url: str) -> list[Finding]:
+    return checks.check_log(path_in(url))
+
+
 def check_store(url: str) -> list[Finding]:
     return checks.check_file(path_in(url))
