@@ -6,12 +6,15 @@ from typing import Any
 
 import structlog
 
+from beforehand.model.secrets import without_secrets
+
 
 def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> None:
     """Set the process's logs up, once; `pretty` follows the terminal unless it is said."""
     pretty = sys.stderr.isatty() if pretty is None else pretty
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        _without_secrets,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
     ]
@@ -38,3 +41,8 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
         )
     )
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+def _without_secrets(logger: Any, method: str, line: Any) -> Any:
+    """A line of the log never holds a secret, whoever wrote it."""
+    return {name: without_secrets(value) if isinstance(value, str) else value for name, value in line.items()}

@@ -21,8 +21,8 @@ from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
 from beforehand.app.private_files import make_home
 from beforehand.app.sentences import Sentences
-from beforehand.app.settings import Settings
-from beforehand.app.stores import open_store
+from beforehand.app.settings import CONFIG_FILE, Settings
+from beforehand.app.stores import open_store, store_files
 from beforehand.engine.inputs import RunInput
 from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
@@ -125,7 +125,12 @@ class Runtime:
         if not _is_folder(root):
             shown = str(root) if len(str(root)) <= 200 else f"{str(root)[:120]}…"
             raise BadInputError(f"The workspace {shown} is not a folder.", code="workspace.missing")
-        return DiskWorkspace(root, closed=[self.settings.home])
+        return DiskWorkspace(root, closed=own_files(self.settings), closed_names=[CONFIG_FILE])
+
+
+def own_files(settings: Settings) -> list[Path]:
+    """The files of this installation, wherever they lie: its home, its log, and the settings it was started with."""
+    return [settings.home, *store_files(settings.database), *([settings.file] if settings.file else [])]
 
 
 def _is_folder(path: Path) -> bool:
@@ -183,7 +188,8 @@ async def open_runtime(
 
 def _make_home(settings: Settings) -> None:
     try:
-        make_home(settings.home)
+        if settings["db"] is None or settings.home.exists():
+            make_home(settings.home)
     except OSError as error:
         says = f"The home {settings.home} cannot be used: {error.strerror}."
         hint = "Name another home with --home."

@@ -8,6 +8,7 @@ form, on every way out.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from beforehand.model.event import Event
@@ -154,5 +155,7 @@ class StoreScheme(Protocol):
     def store_location(self, url: str) -> str: ...
 
     def check_store(self, url: str) -> list[Finding]: ...
+
+    def store_files(self, url: str) -> list[Path]: ...
 
     def check_log(self, url: str) -> list[Finding]: ...
