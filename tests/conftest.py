@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # Speed depends on who else uses the machine, so no example is judged by its time. The gate judges a change, so it draws
-# the same examples every time; on a desk new ones are drawn with every run.
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.register_profile("gate", settings.get_profile("house"), derandomize=True, database=None)
-settings.load_profile("gate" if os.environ.get("CI") else "house")
+# the same examples every time; elsewhere new ones are drawn with every run.
+settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.register_profile("gate", settings.get_profile("local"), derandomize=True, database=None)
+settings.load_profile("gate" if os.environ.get("CI") else "local")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -1,7 +1,9 @@
-"""A real server on a free port, in the test's own event loop, with the house behind it at hand."""
+"""A real server on a free port, in the test's own event loop, with the runtime behind it at hand."""
 
 import asyncio
+import io
 import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -10,10 +12,10 @@ from typing import Any
 
 import httpx2
 import pytest
-import structlog
 from fastapi import FastAPI
 from tests.api.schema_check import held_to_the_schema
 
+from beforehand.app.logs import configure_logs
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.settings import load_settings
 from beforehand.server.app import create_app
@@ -149,14 +151,12 @@ async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> Asy
 @pytest.fixture(scope="session", autouse=True)
 def _quiet_logs() -> Iterator[None]:
     """Log lines are made, so that making them is tested, and not shown."""
-    processors: list[Any] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.format_exc_info,
-        structlog.processors.JSONRenderer(),
-    ]
-    structlog.configure(processors=processors, logger_factory=structlog.ReturnLoggerFactory())
+    configure_logs(logging.DEBUG)
+    [handler] = logging.getLogger().handlers
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(io.StringIO())
     yield
-    structlog.reset_defaults()
+    logging.getLogger().removeHandler(handler)
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ def test_lost_power_leaves_the_position_unknown_until_a_person_says_it(cli: Any)
     cli("cell", "fault", "weld_star", "power", "--target", "Pos_1", code=0, **FAST)
     run = cli("run", plan, "-o", "json", code=3, **FAST).document
     assert "Power was lost" in json.dumps(run["decisions"])
-    assert "nobody knows where the robot stands" in cli("cell", "state", "weld_star").out
+    assert "the position of the robot is not known" in cli("cell", "state", "weld_star").out
     assert "beforehand cell set weld_star" in cli("plan", "go home", "--scene", "weld_star", code=2).err
     cli("inbox", "answer", run["decisions"][0]["id"], "abort", code=0, **FAST)
     cli("run", "--resume", run["runId"], code=1, **FAST)

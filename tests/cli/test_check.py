@@ -87,7 +87,7 @@ def test_every_problem_is_told_unknown_names_first(cli, step) -> None:
     done = cli("check", "plan.yaml", code=1)
     lines = done.err.splitlines()
     assert lines[0] == "The plan has 3 problems:"
-    assert "unknown tool 'raed_file'" in lines[1]
+    assert "Unknown tool 'raed_file'" in lines[1]
     assert "read_file" in lines[1]
     assert any("args.seconds" in line for line in lines)
     assert any("a → c → a" in line for line in lines)
@@ -144,7 +144,7 @@ def test_a_preview_tells_what_would_not_work_out(cli, step) -> None:
 
 def test_a_preview_needs_a_valid_plan(cli, step) -> None:
     cli.plan(step("a", "nothing"))
-    assert "unknown tool" in cli("preview", "plan.yaml", code=2).err
+    assert "Unknown tool" in cli("preview", "plan.yaml", code=2).err
 
 
 def test_text_in_a_plan_cannot_steer_the_terminal(cli, step) -> None:

@@ -166,7 +166,7 @@ def test_free_order_says_what_it_saved(cli: Any) -> None:
         ("weld Pos_9", 2, "Pos_4"),
         ("attach the Laser", 2, "Camera, Welder"),
         ("polish Pos_1", 2, "tack_weld"),
-        ("go to Nowhere", 2, "There is no position 'Nowhere'"),
+        ("go to Nowhere", 2, "Unknown position 'Nowhere'"),
         ("don't weld 1", 3, "don't"),
         ("weld 1 or 2", 3, "Understood: tack_weld at Pos_1"),
         ("if it rains weld 1", 3, "rains"),

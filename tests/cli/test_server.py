@@ -19,7 +19,7 @@ def test_up_says_where_and_stops_cleanly(cli, step) -> None:
 
 def test_a_server_without_tokens_listens_to_this_machine_only(cli) -> None:
     assert "no token is set" in cli("up", "--no-open", "--host", "0.0.0.0", "--port", "0", code=2).err
-    assert "is no address" in cli("up", "--no-open", "--host", "256.1.1.1", "--port", "0", code=2).err
+    assert "is not an address" in cli("up", "--no-open", "--host", "256.1.1.1", "--port", "0", code=2).err
 
 
 def test_a_second_server_is_told_who_leads(cli) -> None:
@@ -50,7 +50,7 @@ def test_a_run_is_handed_to_the_server(cli, step) -> None:
     inside.plan(step("c", "write_file", path="here.txt", content="x"))
     inside("run", "plan.yaml", "--home", str(cli.folder / ".beforehand"), code=0)
     assert (cli.folder / "sub" / "here.txt").exists(), "file tools work where the command was given"
-    assert "unknown tool" in cli("run", "-", given="steps: [{id: a, tool: nothing}]", code=2).err
+    assert "Unknown tool" in cli("run", "-", given="steps: [{id: a, tool: nothing}]", code=2).err
     assert "Unknown run" in cli("run", "--resume", "run_x", code=2).err
 
 

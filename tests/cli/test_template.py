@@ -47,7 +47,7 @@ def test_parameters_are_read_as_their_type(cli, greet) -> None:
 
 def test_every_wrong_parameter_is_told(cli, greet) -> None:
     err = cli("template", "run", "greet", "times=many", "wo=x", code=2).err
-    assert "greet has no parameter 'wo'; it has loud, times, who." in err
+    assert "Unknown parameter 'wo' in greet. Known parameters: loud, times, who." in err
     assert "greet needs the parameter who (string)." in err
     assert "times must be of type integer." in err
 

@@ -118,7 +118,7 @@ def test_later_leaves_it_in_the_inbox(cli, step, terminal) -> None:
     at = terminal("run", "plan.yaml")
     at.until("another time): ")
     at.type("/later\n")
-    assert "Then go on with: beforehand run --resume" in at.rest()
+    assert "Then continue with: beforehand run --resume" in at.rest()
     assert at.process.wait(timeout=60) == 3
     assert [item["kind"] for item in cli("inbox", "-o", "json").document] == ["question"]
 
@@ -128,7 +128,7 @@ def test_ctrl_c_at_a_question_leaves_the_run_to_be_taken_up(cli, step, terminal)
     at = terminal("run", "plan.yaml")
     at.until("another time): ")
     os.killpg(at.process.pid, 2)
-    assert "can be taken up again with: beforehand run --resume" in at.rest()
+    assert "can be continued with: beforehand run --resume" in at.rest()
     assert at.process.wait(timeout=60) == 130
 
 

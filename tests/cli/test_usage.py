@@ -71,15 +71,15 @@ def test_version(cli) -> None:
         (["run", "--resumee", "x"], "--resume"),
         (["check"], "PLAN"),
         (["check", "a", "b"], "See `beforehand check --help`."),
-        (["run"], "Name either a PLAN to run or a run to go on with (--resume RUNID)."),
+        (["run"], "Name either a PLAN to run or a run to continue (--resume RUNID)."),
         (["run", "p.yaml", "--resume", "r"], "Name either a PLAN"),
         (["run", "--resume", "r", "--workspace", "."], "--scene and --workspace cannot be used with --resume"),
         (["check", "p.yaml", "-o", "xml"], "'table', 'json'"),
         (["up", "--speed", "nan"], "The speed must be a number above 0"),
         (["up", "--port", "many"], "Invalid value for '--port'"),
-        (["token", "add", "me", "--role", "king"], "There is no role 'king'; there is viewer, operator, admin."),
+        (["token", "add", "me", "--role", "king"], "Unknown role 'king'. Known roles: admin, operator, viewer."),
         (["inbox", "show", "d1"], "There is no log at"),
-        (["run", "--resume", "run_1"], "so there is no run 'run_1'"),
+        (["run", "--resume", "run_1"], "so the run 'run_1' is unknown"),
         (["template", "run", "t", "nonsense"], "Parameters are written key=value, not 'nonsense'."),
         (["scene", "show", "weld_stra"], "weld_star"),
         ([], "Usage: beforehand"),
@@ -140,6 +140,6 @@ def test_a_run_that_is_stopped_says_how_to_go_on(cli, step, number: signal.Signa
             process.send_signal(number)
     assert process.wait(timeout=60) == code
     run_id = cli.events()[-1]["about"]["runId"]
-    assert f"The run {run_id} can be taken up again with: beforehand run --resume {run_id}\n" in told
+    assert f"The run {run_id} can be continued with: beforehand run --resume {run_id}\n" in told
     assert "Traceback" not in "".join(told)
     assert [event["data"]["status"] for event in cli.events() if event["kind"] == "stepUpdated"][-1] == "running"

@@ -191,7 +191,7 @@ async def test_a_push_that_breaks_off_leaves_the_scene_as_it_was(server: Any, li
         await graph.write(STAR)
         before = await direct.fingerprint("weld_star")
         line.break_at = moment
-        with pytest.raises(UnavailableError, match="does not answer, or broke off") as refused:
+        with pytest.raises(UnavailableError, match="does not answer, or closed the connection") as refused:
             await graph.write(other_star())
         assert refused.value.code == "graph.gone"
         assert await direct.fingerprint("weld_star") == before
@@ -228,7 +228,7 @@ async def test_a_read_that_breaks_off_gives_nothing(server: Any, line: Any, mome
         await direct.write(STAR)
         line.break_at = moment
         for ask in (graph.read, graph.fingerprint):
-            with pytest.raises(UnavailableError, match="does not answer, or broke off"):
+            with pytest.raises(UnavailableError, match="does not answer, or closed the connection"):
                 await ask("weld_star")
         line.break_at = None
         assert await graph.read("weld_star") == STAR
@@ -274,7 +274,7 @@ def wrong_encryption(address: GraphAddress) -> str:
         (wrong_password, "refuses the user name or the password"),
         (no_password, "refuses the user name or the password"),
         (wrong_database, "has no database 'nothing_here'"),
-        (wrong_encryption, "does not answer, or broke off"),
+        (wrong_encryption, "does not answer, or closed the connection"),
     ],
 )
 async def test_a_server_that_says_no(server: Any, wrong: Callable[[GraphAddress], str], says: str) -> None:

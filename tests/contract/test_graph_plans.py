@@ -41,7 +41,7 @@ CLOSE = "MATCH ({name: 'Home'})-[m:ONLY_ALLOWED_MOVE_TO]->({name: 'Safe_Pos_2'})
 
 @asynccontextmanager
 async def living(folder: Path, url: str | None) -> AsyncIterator[Runtime]:
-    """A house with weld_star live in it, whose cells may be kept in a graph."""
+    """A runtime with weld_star live in it, whose cells may be kept in a graph."""
     here = load_settings({"home": str(folder / "home"), "graph": url}, {}, folder / "none")
     async with open_runtime(here, with_servers=False) as runtime:
         await save_scene(runtime, None, find_document("weld_star"), activate=True)
@@ -135,7 +135,7 @@ def test_every_store_gives_the_same_plan_to_the_byte(arcadedb: Any, scene: CellS
 
 
 @pytest.mark.parametrize("order", ["given", "free"])
-async def test_a_house_plans_the_same_from_the_graph_as_from_its_own_scene(
+async def test_a_runtime_plans_the_same_from_the_graph_as_from_its_own_scene(
     server: Any, tmp_path: Path, order: str
 ) -> None:
     request = PlanInput(scene="weld_star", text="weld position 2, 1 and 3", options={"order": order})

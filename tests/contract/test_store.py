@@ -311,7 +311,7 @@ async def test_a_full_disk_fails_those_who_wait_and_leaves_no_gap(home: Harness,
     large = making(("x", {"n": "x" * 100_000}, "", False))
     failed = await asyncio.gather(*(store.append([happened(), large]) for _ in range(5)), return_exceptions=True)
     assert [type(problem) for problem in failed] == [UnavailableError] * 5
-    assert "no room left" in str(failed[0])
+    assert "no space left" in str(failed[0])
     assert (await store.last_seq(), await store.row("thing", "x")) == (2, {"n": 1})
     await home.limit_disk(store, full=False)
     done = await store.append([large, happened()])
@@ -349,7 +349,7 @@ def nested(levels: int) -> Any:
         (happened(x=object()), "object"),
         (happened(x=contains_itself()), "Circular"),
         (happened(x=nested(400)), "nested too deeply"),
-        (Event("a", {}, {}, 10**18), "ts: 1000000000000000000 is no time"),
+        (Event("a", {}, {}, 10**18), "ts: 1000000000000000000 is not a time"),
     ],
 )
 async def test_what_json_cannot_carry_is_refused_before_anything_is_written(

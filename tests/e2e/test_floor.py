@@ -145,7 +145,7 @@ def test_robots_move_on_the_map_and_say_what_they_do(floor: Floor, page: Any) ->
     assert page.locator("[data-robot]").count() == 10
     before, picture = places(page), drawn(page)
     row = page.locator("[data-robot]", has_text="takes a pallet from").first
-    row.get_by_text("driving to").wait_for()
+    row.get_by_text("drives to").wait_for()
     until_moved(page, before, robots=3)
     assert drawn(page) != picture
     until(page, "() => Number(document.querySelector('[data-count=completed] dd').textContent) >= 1")
@@ -157,7 +157,7 @@ def test_robots_move_on_the_map_and_say_what_they_do(floor: Floor, page: Any) ->
 def test_holding_all_stops_the_robots_and_clearing_lets_them_go_on(floor: Floor, page: Any) -> None:
     page.goto(floor.url)
     frames(page, 2)
-    page.get_by_text("It is no safety stop.").wait_for()
+    page.get_by_text("This is not an emergency stop.").wait_for()
     assert page.get_by_role("button", name="Clear").is_disabled()
     page.get_by_role("button", name="Hold all").click()
     page.locator(".floor-state .mark", has_text="Held").wait_for()
@@ -244,7 +244,7 @@ def test_a_worksite_clicked_on_the_map_can_be_set(floor: Floor, page: Any) -> No
     panel.get_by_text("a pallet").wait_for()
     panel.get_by_role("button", name="Unknown").click()
     panel.locator(".asked[data-stage=done]", has_text=f"{free} counts as unknown").wait_for()
-    panel.locator("dd", has_text="nobody knows").wait_for()
+    panel.locator("dd", has_text="not known").wait_for()
     assert floor.call(f"/worksites/{free}?scene=cross_dock")["occupancy"] == "unknown"
     panel.get_by_role("button", name="All").click()
     page.locator(f"[data-site='{free}'][data-occupancy=unknown]").wait_for()

@@ -21,6 +21,21 @@ def http_page(repository: Path) -> str:
     return (repository / "docs" / "http.md").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def commands() -> Any:
+    """All commands but those of crafts from other packages, which document their own."""
+    from typer.main import get_command
+
+    from beforehand.app.craft_commands import OURS, listed_commands
+    from beforehand.cli.main import app
+
+    group: Any = get_command(app)
+    for brought in listed_commands():
+        if not brought.module.startswith(OURS):
+            del group.commands[brought.name]
+    return group
+
+
 def command_names(command: object, words: tuple[str, ...] = ()) -> Iterator[str]:
     """`fleet simulate`, `inbox answer` …: every command that is not a group, hidden ones left out."""
     below = getattr(command, "commands", None)
@@ -32,12 +47,8 @@ def command_names(command: object, words: tuple[str, ...] = ()) -> Iterator[str]
             yield from command_names(child, (*words, name))
 
 
-def test_every_command_is_documented(cli_page: str) -> None:
-    from typer.main import get_command
-
-    from beforehand.cli.main import app
-
-    names = list(command_names(get_command(app)))
+def test_every_command_is_documented(cli_page: str, commands: Any) -> None:
+    names = list(command_names(commands))
     assert names
     assert [name for name in names if not re.search(rf"beforehand {re.escape(name)}(?![\w-])", cli_page)] == []
 
@@ -55,22 +66,14 @@ def long_options(command: Any) -> set[str]:
     return own.union(*(long_options(child) for child in below if not child.hidden))
 
 
-def test_every_option_is_documented(cli_page: str) -> None:
-    from typer.main import get_command
-
-    from beforehand.cli.main import app
-
-    options = long_options(get_command(app))
+def test_every_option_is_documented(cli_page: str, commands: Any) -> None:
+    options = long_options(commands)
     assert "--scene" in options
     assert sorted(option for option in options if not re.search(rf"{option}(?![\w-])", cli_page)) == []
 
 
-def test_options_in_the_documentation_exist(repository: Path) -> None:
-    from typer.main import get_command
-
-    from beforehand.cli.main import app
-
-    there = long_options(get_command(app)) | {"--help"}
+def test_options_in_the_documentation_exist(repository: Path, commands: Any) -> None:
+    there = long_options(commands) | {"--help"}
     pages = [repository / "README.md", *(repository / "docs").glob("*.md")]
     lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines() if "beforehand " in line]
     named = {option for line in lines for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line)}

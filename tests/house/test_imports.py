@@ -13,9 +13,9 @@ import beforehand
 
 HEAVY = ("fastapi", "httpx2", "jsonschema", "mcp", "neo4j", "numpy", "pydantic_ai", "scipy", "starlette", "uvicorn")
 
-AFTER_HELP = """
+AFTER = """
 import sys
-sys.argv = ["beforehand", "--help"]
+sys.argv = ["beforehand", *{words!r}]
 from beforehand.cli.main import main
 try:
     main()
@@ -24,6 +24,7 @@ except SystemExit as end:
         raise
 print("loaded:", *(name for name in {heavy!r} if name in sys.modules))
 """
+PLAN = '{"steps": [{"id": "a", "tool": "wait", "args": {"seconds": 1}}]}'
 
 
 def python(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -62,13 +63,13 @@ def is_below(name: str, room: str) -> bool:
     ],
 )
 def test_the_lowest_rooms_stand_on_little(room: str, allowed: tuple[str, ...], repository: Path) -> None:
-    strangers = {
+    unlisted = {
         f"{path.name}: {name}"
         for path in (repository / "src" / "beforehand" / room).rglob("*.py")
         for name in imported_names(path)
         if name.split(".")[0] not in sys.stdlib_module_names and not any(is_below(name, known) for known in allowed)
     }
-    assert strangers == set()
+    assert unlisted == set()
 
 
 def test_the_package_shows_at_most_25_names() -> None:
@@ -76,11 +77,32 @@ def test_the_package_shows_at_most_25_names() -> None:
     assert len(getattr(beforehand, "__all__", names)) <= 25
 
 
-def test_help_leaves_heavy_modules_unloaded(repository: Path) -> None:
-    done = python("-c", AFTER_HELP.format(heavy=HEAVY), cwd=repository)
+@pytest.mark.parametrize(
+    ("words", "says", "also"),
+    [
+        (["--help"], "Usage", ("asyncio", "pydantic", "rich", "structlog", "yaml")),
+        (["check", "plan.json"], "The plan is valid", ("rich", "structlog", "sqlite3")),
+        (["plan", "weld 1", "--scene", "weld_star"], "Attach Welder", ("rich", "structlog", "sqlite3")),
+        (["scene", "list"], "weld_star", ("rich", "structlog", "yaml")),
+        (["inbox", "list"], "Nothing waits", ("rich", "structlog", "yaml")),
+    ],
+    ids=["help", "check", "plan", "scene list", "inbox list"],
+)
+def test_a_command_leaves_heavy_modules_unloaded(
+    words: list[str], says: str, also: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "plan.json").write_text(PLAN, encoding="utf-8")
+    done = python("-c", AFTER.format(words=words, heavy=HEAVY + also), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "Usage" in done.stdout
+    assert says in done.stdout
     assert done.stdout.splitlines()[-1].split() == ["loaded:"]
+
+
+def test_the_package_itself_loads_nothing(tmp_path: Path) -> None:
+    done = python("-c", f"import beforehand, sys; print(*(n for n in {HEAVY!r} if n in sys.modules))", cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "")
+    done = python("-c", "import beforehand, sys; print(*(n for n in sys.modules if 'beforehand' in n))", cwd=tmp_path)
+    assert done.stdout.strip() == "beforehand"
 
 
 CRAFTS = sorted(path.name for path in (Path(beforehand.__file__).parent / "crafts").iterdir() if path.is_dir())

@@ -1,6 +1,6 @@
 """On random cells: every plan passes the verifier, takes the one settled path, and repairs and orders hold.
 
-The oracle here enumerates simple paths and permutations outright; it knows nothing of how the house searches.
+The oracle here enumerates simple paths and permutations outright; it knows nothing of how Beforehand searches.
 """
 
 from fractions import Fraction
@@ -257,7 +257,7 @@ def test_free_order_is_the_best_of_all_orders(data: st.DataObject) -> None:
 @settings(fewer, max_examples=25)
 @given(st.data())
 def test_local_search_never_worsens_and_keeps_after(data: st.DataObject) -> None:
-    from beforehand.crafts.cell.core.cost_matrix import Ledger
+    from beforehand.crafts.cell.core.cost_matrix import CostMatrix
     from beforehand.crafts.cell.core.goals import resolve
     from beforehand.crafts.cell.core.order import respects
     from beforehand.crafts.cell.core.search import search
@@ -269,15 +269,15 @@ def test_local_search_never_worsens_and_keeps_after(data: st.DataObject) -> None
     tasks, unknown = resolve(lookup, intent.steps)
     assert not unknown
     before = [data.draw(st.integers(0, (1 << index) - 1)) if index % 3 == 2 else 0 for index in range(len(tasks))]
-    ledger = Ledger(lookup, tasks, scene.state)
-    order = search(ledger, before)
-    as_given = ledger.price(range(len(tasks)))
+    matrix = CostMatrix(lookup, tasks, scene.state)
+    order = search(matrix, before)
+    as_given = matrix.price(range(len(tasks)))
     if as_given is not None:
         assert order is not None
     if order is not None:
         assert sorted(order) == list(range(len(tasks)))
         assert respects(order, before)
-        price = ledger.price(order)
+        price = matrix.price(order)
         assert price is not None
         made = built(scene, Intent(steps=tuple(intent.steps[index] for index in order)))
         assert made is not None

@@ -34,7 +34,7 @@ from beforehand.crafts.fleet.core.inputs import (
 from beforehand.crafts.fleet.core.invariants import Invariants
 from beforehand.crafts.fleet.core.robot_verbs import ROBOT_VERBS
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.state import FleetState, evolve, initial, restore, snapshot, snapshot_text
+from beforehand.crafts.fleet.core.state import FleetState, evolve, initial, restore, snapshot
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.crafts.fleet.core.verbs import TASK_VERBS
 from beforehand.crafts.fleet.core.why import why_everything
@@ -51,6 +51,10 @@ ROUNDS = 30
 """Rounds of clearing up, each of a virtual minute, within which everything must be done."""
 
 # Scenes
+
+
+def snapshot_text(state: FleetState) -> str:
+    return json.dumps(snapshot(state), sort_keys=True)
 
 
 def document(draw: random.Random) -> dict[str, Any]:
@@ -220,7 +224,7 @@ class FleetMachine(RuleBasedStateMachine):
         self.work(after)
 
     @rule(deaf=st.booleans(), snapshots=st.booleans(), after=AFTER)
-    def the_house_crashes(self, deaf: bool, snapshots: bool, after: int) -> None:
+    def the_runtime_crashes(self, deaf: bool, snapshots: bool, after: int) -> None:
         """Only the log is left, or the log from a snapshot on; robots are read first, if they answer."""
         self.state = self.back(self.events, snapshots)
         self.floor.settle(self.now)

@@ -1,6 +1,7 @@
-"""A whole house on virtual time: the crafts, a log in memory, and simulators that keep their files in a folder."""
+"""A whole runtime on virtual time: the crafts, a log in memory, and simulators that keep their files in a folder."""
 
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import recover_scenes, save_scene
 from beforehand.app.settings import Settings, load_settings
 from beforehand.model.event import Event
+from beforehand.ports.compiled import has_scipy
 from beforehand.testing import MemoryLog, MemoryStore, VirtualClock
 
 
@@ -34,7 +36,7 @@ class Homestead:
 
     @asynccontextmanager
     async def open(self, *scenes: Any) -> AsyncIterator[Runtime]:
-        """The house with these scenes live, and everything that was live and under way before."""
+        """The runtime with these scenes live, and everything that was live and under way before."""
         self.store = MemoryStore(load_crafts().projection(), shared=self.log)
         async with open_runtime(self.settings, clock=self.clock, store=self.store, with_servers=False) as runtime:
             for scene in scenes:
@@ -71,6 +73,15 @@ class Homestead:
         run = await start_run(runtime, plan.id, plan.version)
         await self.until(runtime, "runFinished", runId=run["runId"])
         return await run_document(runtime, run["runId"])
+
+
+@pytest.fixture
+def without_scipy(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine on which scipy is not installed."""
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    has_scipy.cache_clear()
+    yield
+    has_scipy.cache_clear()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Plans as a stranger meets them: the real command, a real server process, plain HTTP, nothing imported from the house.
+"""Plans as a stranger meets them: the real command, a real server process, plain HTTP, and no import of it.
 
 Each test is one promise about plans, tried on a plan of its own. Waiting is done on the event stream, with a bound.
 """
@@ -196,7 +196,7 @@ def test_contract_5_every_problem_is_told_at_once_with_its_path(stranger: Strang
         wait("d", when="$a =="),
         wait("d"),
     )
-    assert "steps[0].tool: a calls the unknown tool 'writ_file'; nearest: write_file" in told
+    assert "steps[0].tool: a: Unknown tool 'writ_file'. Nearest tools: write_file" in told
     assert "steps[1].args.path" in told
     assert "'zz'" in told
     assert "$nobody.x" in told

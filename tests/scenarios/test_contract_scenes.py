@@ -1,6 +1,6 @@
 """Scenes, sequences and fleets as a stranger meets them: the real command, a real server, plain HTTP.
 
-Nothing is imported from the house. Waiting is done on the event stream, with a bound.
+Nothing is imported from Beforehand. Waiting is done on the event stream, with a bound.
 """
 
 import http.client
@@ -118,7 +118,7 @@ def test_section_4_every_error_of_an_intent_at_once(folder: Path) -> None:
     done = beforehand("plan", "--scene", "little.yaml", "--intent", "-", given=json.dumps({"steps": goals}), cwd=folder)
     assert (done.returncode, done.stdout) == (2, "")
     told = done.stderr.splitlines()
-    assert "There is no position 'Mars'" in told[1]
+    assert "Unknown position 'Mars'" in told[1]
     for words in ("weld is not supported at Safe", "Lost has no stand", "several positions: Safe, Work"):
         assert words in done.stderr
 

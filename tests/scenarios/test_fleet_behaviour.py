@@ -355,7 +355,7 @@ def test_fleet_6_6_both_places_are_reserved_with_the_first_command_and_released_
 def scripted(**more: Any) -> tuple[Shift, ScriptedRobots]:
     robots = ScriptedRobots()
     shift = Shift(line(**more), robots)
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
     return shift, robots
 
@@ -363,7 +363,7 @@ def scripted(**more: Any) -> tuple[Shift, ScriptedRobots]:
 def test_fleet_6_7_a_step_is_done_at_the_change_from_2_to_4() -> None:
     shift, robots = scripted()
     for status, step in ((1, "pick"), (2, "pick"), (4, "drop"), (4, "drop"), (2, "drop"), (6, "done")):
-        robots.say("RB-01", status, node_id="AP_PICK_01" if step == "pick" else "AP_DROP_01")
+        robots.report("RB-01", status, node_id="AP_PICK_01" if step == "pick" else "AP_DROP_01")
         shift.tick()
         assert shift.task().step == step
     assert shift.task().status == "completed"
@@ -374,7 +374,7 @@ def test_fleet_6_7_a_status_that_was_there_before_the_command_does_not_count(old
     robots = ScriptedRobots()
     shift = Shift(line(), robots)
     for _ in range(5):
-        robots.say("RB-01", old, node_id="LM1")
+        robots.report("RB-01", old, node_id="LM1")
         shift.tick()
     assert shift.task().command_state == "sent"
     assert shift.site("PICK_01").occupancy == "reserved"
@@ -382,12 +382,12 @@ def test_fleet_6_7_a_status_that_was_there_before_the_command_does_not_count(old
 
 def test_fleet_6_7_one_change_is_one_step() -> None:
     shift, robots = scripted()
-    robots.say("RB-01", 2, node_id="LM1")
+    robots.report("RB-01", 2, node_id="LM1")
     shift.tick()
-    robots.say("RB-01", 4, node_id="AP_PICK_01")
-    robots.say("RB-01", 4, node_id="AP_PICK_01")
+    robots.report("RB-01", 4, node_id="AP_PICK_01")
+    robots.report("RB-01", 4, node_id="AP_PICK_01")
     shift.tick()
-    robots.say("RB-01", 4, node_id="AP_PICK_01")
+    robots.report("RB-01", 4, node_id="AP_PICK_01")
     shift.tick()
     assert (shift.task().step, shift.task().command_state) == ("drop", "sent")
 
@@ -396,11 +396,11 @@ def test_fleet_6_7_a_6_after_our_cancel_is_a_cancel() -> None:
     from beforehand.crafts.fleet.core.inputs import TaskVerb
 
     shift, robots = scripted()
-    robots.say("RB-01", 2, node_id="LM1")
+    robots.report("RB-01", 2, node_id="LM1")
     shift.tick()
     shift.tick(TaskVerb("line-t1", "cancel"))
     assert isinstance(robots.told[-1], CancelTarget)
-    robots.say("RB-01", 6, node_id="AP_PICK_01")
+    robots.report("RB-01", 6, node_id="AP_PICK_01")
     shift.tick()
     assert shift.task().status == "canceled"
     assert "palletPicked" not in shift.kinds()
@@ -412,7 +412,7 @@ def test_fleet_6_7_which_statuses_complete_is_the_robots_setting() -> None:
     scene["robots"][0]["completionStatuses"] = [4]
     shift = Shift(scene, robots)
     for status in (0, 2, 6):
-        robots.say("RB-01", status, node_id="AP_PICK_01")
+        robots.report("RB-01", status, node_id="AP_PICK_01")
         shift.tick()
     assert shift.task().status == "held"
     assert shift.task().error_code == "robot.canceled"
@@ -422,35 +422,35 @@ def test_fleet_6_7_which_statuses_complete_is_the_robots_setting() -> None:
 def test_fleet_6_7_where_the_robot_names_the_command_that_decides() -> None:
     shift, robots = scripted()
     for status in (2, 4):
-        robots.say("RB-01", status, node_id="AP_PICK_01", task_id="somebody-elses")
+        robots.report("RB-01", status, node_id="AP_PICK_01", task_id="somebody-elses")
         shift.tick()
     assert shift.task().command_state == "sent"
-    robots.say("RB-01", 4, node_id="AP_PICK_01", task_id="line-t1:pick:1")
+    robots.report("RB-01", 4, node_id="AP_PICK_01", task_id="line-t1:pick:1")
     shift.tick()
     assert shift.task().step == "drop"
 
 
 def test_fleet_6_7_duplicate_and_late_reports_are_dropped() -> None:
     shift, robots = scripted()
-    robots.say("RB-01", 2, seq=10, node_id="LM1")
+    robots.report("RB-01", 2, seq=10, node_id="LM1")
     shift.tick()
-    robots.say("RB-01", 4, seq=9, node_id="AP_PICK_01")
-    robots.say("RB-01", 4, seq=10, node_id="AP_PICK_01")
+    robots.report("RB-01", 4, seq=9, node_id="AP_PICK_01")
+    robots.report("RB-01", 4, seq=10, node_id="AP_PICK_01")
     shift.tick()
     assert shift.task().step == "pick"
 
 
 def test_fleet_6_7_3_is_paused_and_the_wait_stands_still() -> None:
     shift, robots = scripted()
-    robots.say("RB-01", 2, node_id="LM1")
+    robots.report("RB-01", 2, node_id="LM1")
     shift.tick()
     for _ in range(3000):
-        robots.say("RB-01", 3, node_id="LM1")
+        robots.report("RB-01", 3, node_id="LM1")
         shift.tick()
     assert shift.task().status == "active"
     assert shift.task().command_state == "paused"
     assert shift.robot().phase == "held"
-    robots.say("RB-01", 2, node_id="LM1")
+    robots.report("RB-01", 2, node_id="LM1")
     shift.tick()
     assert shift.robot().phase == "moving_to_pick"
     assert shift.task().deadline_ts_ms is not None
@@ -476,7 +476,7 @@ def test_fleet_6_9_without_a_sensor_the_task_says_it() -> None:
 def test_fleet_6_9_a_pick_the_sensor_denies_is_not_booked() -> None:
     shift, robots = scripted()
     for status in (2, 4):
-        robots.say("RB-01", status, node_id="AP_PICK_01", load_sensor="empty")
+        robots.report("RB-01", status, node_id="AP_PICK_01", load_sensor="empty")
         shift.tick()
     assert shift.task().status == "held"
     assert shift.task().error_code == "pick.not_done"

@@ -136,7 +136,7 @@ def test_fleet_6_8_other_robots_finish_what_they_carry() -> None:
 def test_fleet_6_8_a_refused_command_is_an_error() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(), robots)
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
     robots.answer("yard-t1:pick:1", "RB-01", False, "route.none", "RB-01 finds no way from LM1 to NA1.")
     shift.tick()
@@ -148,11 +148,11 @@ def test_fleet_6_8_no_start_within_the_start_timeout_is_an_error() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(startTimeoutS=10), robots)
     for _ in range(20):
-        robots.say("RB-01", 0, node_id="LM1")
+        robots.report("RB-01", 0, node_id="LM1")
         shift.tick()
     assert shift.task().status == "active"
     for _ in range(2):
-        robots.say("RB-01", 0, node_id="LM1")
+        robots.report("RB-01", 0, node_id="LM1")
         shift.tick()
     assert shift.task().error_code == "task.start_timeout"
 
@@ -189,10 +189,10 @@ def test_fleet_6_8_2_a_failed_step_is_tried_again_with_growing_waits() -> None:
         told = [c for c in robots.told if isinstance(c, GoTarget)]
         if len(told) > len(sent):
             sent.append(shift.now)
-            robots.say("RB-01", 2, node_id="LM1")
-            robots.say("RB-01", 5, node_id="LM1")
+            robots.report("RB-01", 2, node_id="LM1")
+            robots.report("RB-01", 5, node_id="LM1")
         else:
-            robots.say("RB-01", 5, node_id="LM1")
+            robots.report("RB-01", 5, node_id="LM1")
         shift.tick()
         if shift.state.failed:
             break
@@ -207,12 +207,12 @@ def test_fleet_6_8_2_a_failed_step_is_tried_again_with_growing_waits() -> None:
 def test_fleet_6_8_2_a_terminal_error_fails_at_once_with_its_reason() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(policy="recover"), robots)
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
     robots.answer("yard-t1:pick:1", "RB-01", False, "target.unknown", "RB-01 knows no node NA1.")
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
     assert shift.task().status == "failed"
     assert shift.task().error_code == "target.unknown"
@@ -235,9 +235,9 @@ def test_fleet_6_8_2_a_loaded_robots_drop_stays_reserved_until_a_person_aborts()
     robots = ScriptedRobots()
     robots.seqs["RB-01"] = 10_000
     shift.robots = robots
-    robots.say("RB-01", 5, node_id="NB1", task_id=key)
+    robots.report("RB-01", 5, node_id="NB1", task_id=key)
     shift.tick()
-    robots.say("RB-01", 5, node_id="NB1", task_id=key)
+    robots.report("RB-01", 5, node_id="NB1", task_id=key)
     shift.run(3)
     assert shift.task().status == "held"
     assert shift.site("B1").reserved_by == "yard-t1"
@@ -518,10 +518,10 @@ def test_fleet_restart_loses_no_task_and_doubles_none(ids: bool, at_s: int) -> N
 def test_fleet_restart_an_order_never_seen_running_is_asked_about() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(policy="recover"), robots)
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
     assert shift.task().command_state == "sent"
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.restart()
     assert shift.task().status == "held"
     assert shift.task().error_code == "task.in_doubt"
@@ -531,13 +531,13 @@ def test_fleet_restart_an_order_never_seen_running_is_asked_about() -> None:
 def test_fleet_restart_an_order_its_robot_never_got_is_sent_anew() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(policy="recover"), robots)
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
-    robots.say("RB-01", 4, node_id="LM1", task_id="an-earlier-order")
+    robots.report("RB-01", 4, node_id="LM1", task_id="an-earlier-order")
     shift.restart()
     assert len(robots.told) == 1, "robots are heard before orders"
     assert shift.task().status == "active"
-    robots.say("RB-01", 4, node_id="LM1", task_id="an-earlier-order")
+    robots.report("RB-01", 4, node_id="LM1", task_id="an-earlier-order")
     shift.tick()
     assert len(robots.told) == 2
     assert not shift.state.decisions
@@ -546,9 +546,9 @@ def test_fleet_restart_an_order_its_robot_never_got_is_sent_anew() -> None:
 def test_fleet_restart_an_order_shown_running_goes_on() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(), robots)
-    robots.say("RB-01", 0, node_id="LM1")
+    robots.report("RB-01", 0, node_id="LM1")
     shift.tick()
-    robots.say("RB-01", 2, node_id="LM1")
+    robots.report("RB-01", 2, node_id="LM1")
     shift.restart()
     assert shift.task().command_state == "running"
     assert len(robots.told) == 1

@@ -72,7 +72,7 @@ async def test_a_bug_in_a_tool_is_that_steps_failure() -> None:
 async def test_a_value_that_is_no_json_fails_the_step_and_not_the_run(value: Any) -> None:
     run = await scenario(ScriptedTool("odd", gives(value))).begin({"steps": [step("a", "odd"), step("b")]})
     assert await run.play() is RunStatus.FAILED
-    assert run.error("a").startswith("The tool odd gave a value that is no JSON")
+    assert run.error("a").startswith("The tool odd gave a value that is not JSON")
 
 
 async def test_a_value_is_taken_as_json_so_that_a_replay_sees_the_same() -> None:

@@ -7,9 +7,11 @@ read as text; the module itself is imported when one of its commands is called.
 import ast
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from importlib.util import resolve_name
 from pathlib import Path
+
+from beforehand.app.entry_points import entry_points
 
 GROUP = "beforehand.crafts"
 OURS = "beforehand."
@@ -17,7 +19,7 @@ OURS = "beforehand."
 
 def craft_entries() -> list[EntryPoint]:
     """The entry points of crafts, the built-in ones first, each name once."""
-    entries = sorted(entry_points(group=GROUP), key=lambda entry: (not entry.value.startswith(OURS), entry.name))
+    entries = sorted(entry_points(GROUP), key=lambda entry: not entry.value.startswith(OURS))
     return list({entry.name: entry for entry in reversed(entries)}.values())[::-1]
 
 

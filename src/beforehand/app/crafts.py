@@ -29,7 +29,10 @@ class Crafts:
 
 @cache
 def load_crafts(*, built_in_only: bool = False) -> Crafts:
-    """Every craft that is installed; with `built_in_only` those of this package."""
+    """Every craft that is installed; with `built_in_only` those of this package.
+
+    One that cannot be loaded is left out and reported.
+    """
     found: dict[str, Craft] = {}
     missing: list[Reason] = []
     for entry in craft_entries():
@@ -39,12 +42,15 @@ def load_crafts(*, built_in_only: bool = False) -> Crafts:
             craft = entry.load()
             if not isinstance(craft, Craft):
                 raise TypeError(f"{entry.value} is a {type(craft).__name__}, not a Craft")
+            if craft.name in found:
+                raise ValueError(f"another craft is called {craft.name} already")
             found[craft.name] = craft
         except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
-            says = f"The craft {entry.name} could not be loaded: {type(error).__name__}: {error}."
-            missing.append(_unavailable(entry.name, says))
+            missing.append(unavailable(entry.name, "loaded", error))
     return Crafts(found, tuple(missing))
 
 
-def _unavailable(name: str, says: str) -> Reason:
+def unavailable(name: str, how: str, error: Exception) -> Reason:
+    """Why a craft is not there: it could not be loaded, or not be opened."""
+    says = f"The craft {name} could not be {how}: {type(error).__name__}: {error}."
     return Reason(code="craft.unavailable", about=name, says=says, try_next="Correct it or uninstall it, then start.")

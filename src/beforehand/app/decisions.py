@@ -51,7 +51,10 @@ def _event(runtime: "Runtime", kind: str, decision: Decision, data: dict[str, An
 
 
 def owner_of_bugs(runtime: "Runtime") -> Owner:
-    """Takes the answer to a bug: what stopped is taken up again from the log, or left."""
+    """Takes the answer to a bug: what stopped is started again from the log, or left.
+
+    ConflictError where nothing can restart it.
+    """
 
     async def answer(decision: Decision, given: Answering) -> None:
         prefix, _, name = decision.owner.removeprefix(f"{BUG}:").partition(":")

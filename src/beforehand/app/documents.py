@@ -24,6 +24,7 @@ MAX_NODES = 2_000_000
 def read_file(path: str, *, odd_numbers: bool = False) -> Any:
     """The document in a file; `-` is standard input.
 
+    Raises NotFoundError for a missing file and BadInputError for one that cannot be read.
     With `odd_numbers` infinities and NaN stay in it, for a reader that reports them with their place.
     """
     if path == "-":
@@ -40,7 +41,7 @@ def read_file(path: str, *, odd_numbers: bool = False) -> Any:
 
 
 def parse(raw: bytes | str, name: str, *, odd_numbers: bool = False) -> Any:
-    """The document in a text, JSON first, else YAML."""
+    """The document in a text, JSON first, else YAML; BadInputError with the place when it is neither."""
     text = _text(raw, name)
     if not text.strip():
         raise BadInputError(f"{name} is empty.", code="document.empty")
@@ -71,7 +72,7 @@ def _text(raw: bytes | str, name: str) -> str:
         except UnicodeDecodeError as error:
             raise BadInputError(f"{name} is not UTF-8 text (byte {error.start}).", code="document.encoding") from None
     if "\0" in raw:
-        raise BadInputError(f"{name} holds a NUL byte; it is no text document.", code="document.encoding")
+        raise BadInputError(f"{name} holds a NUL byte; it is not a text document.", code="document.encoding")
     return raw
 
 
@@ -90,7 +91,7 @@ def _yaml(text: str, name: str, json_error: ValueError) -> Any:
         said = json_error if text.lstrip()[:1] in "{[" else _short(error)
         raise BadInputError(f"{name} is neither JSON nor YAML: {said}.", code="document.syntax") from None
     except (KeyError, AttributeError, TypeError):  # what the library makes of `!!bool maybe`
-        says = f"{name} has a value that does not fit the tag (`!!…`) before it; leave the tag away."
+        says = f"{name} has a value that does not fit the tag (`!!…`) before it; remove the tag."
         raise BadInputError(says, code="document.syntax") from None
 
 
@@ -122,7 +123,9 @@ class _Plain:
                 return value
             case float():
                 if not math.isfinite(value) and not self.odd_numbers:
-                    raise BadInputError(f"{self.name} holds {value}, which is no number.", code="document.number")
+                    raise BadInputError(
+                        f"{self.name} holds {value}, which is not a finite number.", code="document.number"
+                    )
                 return value
             case Mapping():
                 return {self._key(key): self.take(item, depth + 1) for key, item in value.items()}
@@ -130,7 +133,7 @@ class _Plain:
                 return [self.take(item, depth + 1) for item in value]
             case datetime() | date():
                 return value.isoformat()
-        raise BadInputError(f"{self.name} holds a {type(value).__name__}, which JSON has no word for.", code="document")
+        raise BadInputError(f"{self.name} holds a {type(value).__name__}, which JSON cannot express.", code="document")
 
     def _key(self, key: Any) -> str:
         if isinstance(key, str):
@@ -139,7 +142,7 @@ class _Plain:
             return "true" if key else "false"
         if isinstance(key, int | float):
             return str(key)
-        raise BadInputError(f"{self.name} has a key that is no text: {key!r}.", code="document.key")
+        raise BadInputError(f"{self.name} has a key that is not text: {key!r}.", code="document.key")
 
 
 def _twice(name: str, error: GivenTwiceError) -> BadInputError:

@@ -11,7 +11,6 @@ from typing import Any
 
 from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.intake import PlanInput, take_in
-from beforehand.app.plans import preview
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import check_scene, find_anywhere, saved_scene, scene_row, warnings
 from beforehand.app.settings import Settings
@@ -28,7 +27,9 @@ async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> Asyn
     """A runtime whose log is forgotten; the home's own files stay closed to file tools as ever."""
     crafts = load_crafts()
     store = store_in_memory(crafts.projection(), await _known_rows(settings, crafts))
-    async with open_runtime(settings, store=store, with_servers=with_servers, serves=False, crafts=crafts) as runtime:
+    async with open_runtime(
+        settings, store=store, with_servers=with_servers, serves=False, runs_plans=False, crafts=crafts
+    ) as runtime:
         yield runtime
 
 
@@ -81,6 +82,8 @@ async def preview_input(settings: Settings, given: PlanInput) -> tuple[dict[str,
 
     Raises BadInputError when it cannot even be read.
     """
+    from beforehand.app.plans import preview
+
     async with open_dry_run(settings) as runtime:
         taken = await take_in(runtime, given, scene_of=saved_scene)
         if not taken.plan.steps or _is_unreadable(taken.problems):
@@ -103,7 +106,7 @@ async def _drawn(runtime: Runtime, plan: Plan, shown: dict[str, Any]) -> str | N
 async def draft_plan(settings: Settings, given: PlanInput) -> tuple[Plan, list[dict[str, Any]]]:
     """The plan a scene's planner makes of what somebody wants, and its steps in the planner's own form.
 
-    It may be without steps, and nothing keeps it.
+    It may be without steps, and nothing keeps it. Raises BadInputError with every problem.
     """
     from beforehand.app.intake import planner_for
     from beforehand.model.plan import step_wire

@@ -4,9 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from beforehand.app.documents import read_file
 from beforehand.model.errors import NotFoundError
-from beforehand.model.reason import unknown
 
 _HERE = Path(__file__).resolve()
 _PLACES = (_HERE.parents[1] / "scenes", _HERE.parents[3] / "scenes")
@@ -22,8 +20,17 @@ def example_files() -> dict[str, Path]:
     return found
 
 
+def kind_of_example(path: Path) -> str | None:
+    """The kind an example names in the line `kind: …`; found without reading the whole document, which may be long."""
+    with path.open(encoding="utf-8") as lines:
+        named = (line.removeprefix("kind:").strip() for line in lines if line.startswith("kind:"))
+        return next(named, None)
+
+
 def find_document(name_or_file: str) -> Any:
     """The document of an example scene by name, or of a file; NotFoundError with the names there are."""
+    from beforehand.app.documents import read_file
+
     examples = example_files()
     if name_or_file in examples:
         return read_file(str(examples[name_or_file]))
@@ -34,6 +41,4 @@ def find_document(name_or_file: str) -> Any:
 
 def no_scene(name: str, known: Iterable[str]) -> NotFoundError:
     """The error for a scene nobody has."""
-    told = unknown("scene", name, known)
-    hint = "No file has that name either."
-    return NotFoundError(told.says, code="scene.unknown", nearest=told.nearest, hint=hint)
+    return NotFoundError.unknown("scene", name, known, hint="No file has that name either.")

@@ -4,18 +4,17 @@ One that cannot be loaded is reported with a sentence and spares the rest.
 """
 
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
-
-import structlog
 
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import ToolRegistry
+from beforehand.app.entry_points import entry_points
 from beforehand.app.settings import Settings
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.reason import Reason
 from beforehand.model.secrets import without_secrets
+from beforehand.ports.log import Log
 from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Tool
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from beforehand.adapters.mcp.client import McpServers
 
 GROUP = "beforehand.plugins"
-log = structlog.get_logger("beforehand.plugins")
+log = Log("beforehand.plugins")
 
 
 @dataclass(slots=True)
@@ -36,6 +35,7 @@ class Extensions:
 
     @property
     def catalog(self) -> ToolCatalog:
+        """The tools by name, with their schemas, as plans are checked against."""
         return ToolCatalog(self.tools.specs())
 
     def add(self, tool: Tool) -> None:
@@ -46,12 +46,14 @@ class Extensions:
             self.miss(tool.spec.name, error.says)
 
     def miss(self, about: str, says: str) -> None:
+        """Note something that could not be loaded, with a sentence."""
         says = without_secrets(says)
         log.warning("a plug-in is missing", plugin=about, says=says)
         reason = Reason(code="plugin.unavailable", about=about, says=says, try_next="Correct it and start again.")
         self.reasons.append(reason)
 
     async def close(self) -> None:
+        """End the MCP servers that were started."""
         if self.servers is not None:
             await self.servers.close()
 
@@ -67,7 +69,7 @@ def built_in_extensions(settings: Settings) -> Extensions:
 
 async def load_plugins(extensions: Extensions, settings: Settings, *, with_servers: bool = True) -> None:
     """Add the tools of plug-ins and, unless `with_servers` is false, of the configured MCP servers."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+    for entry in entry_points(GROUP):
         try:
             plugins = PluginRegistry(entry.name, settings.with_secrets(settings.plugins.get(entry.name)))
             entry.load()(plugins)
@@ -88,19 +90,19 @@ async def _take_servers(extensions: Extensions, settings: Settings) -> None:
     from beforehand.adapters.mcp.client import McpServers
     from beforehand.adapters.mcp.config import read_configs
 
-    told: dict[str, Any] = {}
+    tables: dict[str, Any] = {}
     for name, table in settings.mcp.items():
         try:
-            told[name] = settings.with_secrets(table)
+            tables[name] = settings.with_secrets(table)
         except BeforehandError as error:
             extensions.miss(name, f"The MCP server {name} was not started: {error.says} {error.hint}")
-    extensions.servers = McpServers(read_configs(told))
+    extensions.servers = McpServers(read_configs(tables))
     for tool in await extensions.servers.start():
         extensions.add(tool)
     for reason in extensions.servers.reasons:
-        says = without_secrets(reason.says)
-        log.warning("an MCP server is missing", server=reason.about, says=says)
-        extensions.reasons.append(reason.model_copy(update={"says": says}))
+        told = {"says": without_secrets(reason.says), "try_next": without_secrets(reason.try_next)}
+        log.warning("an MCP server is missing", server=reason.about, says=told["says"])
+        extensions.reasons.append(reason.model_copy(update=told))
 
 
 def _take(extensions: Extensions, plugins: PluginRegistry) -> None:

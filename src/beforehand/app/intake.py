@@ -42,6 +42,7 @@ class PlanInput:
 
     @property
     def start(self) -> Start:
+        """Where the planner begins: the position, the tool and the order that were given."""
         return {name: self.options[name] for name in START_OPTIONS if self.options.get(name) is not None}
 
 

@@ -1,16 +1,18 @@
 """Runs carried out in this process: a driver each, on the one loop."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beforehand.app.runtime import Runtime
 from beforehand.engine.inputs import Begin, Recover, RunInput
 from beforehand.engine.state import RunState, replay
 from beforehand.loop.drivers import Driven
-from beforehand.loop.run_driver import RunDriver, Surroundings
 from beforehand.model.errors import NotFoundError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.model.plan import Plan
 from beforehand.ports.store import EventFilter
+
+if TYPE_CHECKING:
+    from beforehand.loop.run_driver import RunDriver
 
 CHUNK = 5_000
 
@@ -62,8 +64,10 @@ class LocalRuns:
     async def close(self) -> None:
         await self._runtime.drivers.stop("run:")
 
-    def _put_on(self, run: RunState) -> RunDriver:
+    def _put_on(self, run: RunState) -> "RunDriver":
         """Put a driver on a run; it works until the run has ended."""
+        from beforehand.loop.run_driver import RunDriver, Surroundings
+
         runtime, plan = self._runtime, run.plan
 
         def on_progress(run_id: str, step_id: str, percent: float) -> None:
@@ -84,7 +88,7 @@ class LocalRuns:
         runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(driver))
         return driver
 
-    def _forget(self, driver: RunDriver) -> None:
+    def _forget(self, driver: "RunDriver") -> None:
         if self._drivers.get(driver.run.run_id) is driver:
             del self._drivers[driver.run.run_id]
 

@@ -22,7 +22,7 @@ from beforehand.model.plan import Plan, Step, StepStatus
 
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
-    "cancel": "The plan is put away; nothing runs.",
+    "cancel": "The plan is discarded; nothing runs.",
 }
 ADOPT_EFFECTS = {"adopt": "The run goes on with this version.", "cancel": "The run goes on as it was."}
 
@@ -113,7 +113,7 @@ def _review_evidence(plan: Plan) -> dict[str, Any]:
 
 
 async def get_plan(runtime: Runtime, plan_id: str, version: int | None = None) -> Plan:
-    """The latest version of a plan, or the one asked for."""
+    """The latest version of a plan, or the one asked for. NotFoundError for an unknown plan or version."""
     head = await runtime.store.row("planHead", plan_id)
     if head is None:
         raise NotFoundError.unknown("plan", plan_id, [row["id"] for row in await plan_heads(runtime, 500)])
@@ -226,13 +226,16 @@ async def _sound(runtime: Runtime, plan: Plan) -> Plan:
 
 
 async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by: str = "") -> tuple[Plan, Decision]:
-    """A new version by the planner that made it, from the present state of its scene."""
+    """A new version by the planner that made it, from the present state of its scene, and its review.
+
+    Raises NotFoundError for an unknown plan, RefusedError for one no planner made, BadInputError for an invalid result.
+    """
     async with runtime.turns[plan_id]:
         latest = await get_plan(runtime, plan_id)
         planner = planner_named(runtime, latest.origin.planner)
         if latest.scene is None or planner is None:
             raise RefusedError(
-                "This plan was written by hand, so no planner can make it anew.",
+                "This plan was written by hand, so no planner can make it again.",
                 code="plan.no_planner",
                 hint="Edit its steps instead.",
             )
@@ -330,7 +333,7 @@ def plan_answer(plan: Plan, decision: Decision | None) -> dict[str, Any]:
 
 
 def owner_of_plans(runtime: Runtime) -> Owner:
-    """Takes the answers to reviews: start, adopt, or put away."""
+    """Takes the answers to reviews: start, adopt or discard. ConflictError where the run has ended meanwhile."""
 
     async def answer(decision: Decision, given: Answering) -> None:
         from beforehand.app.runs import adopt_version, start_run

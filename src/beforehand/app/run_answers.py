@@ -14,7 +14,7 @@ from beforehand.engine.references import holds_reference, references_in
 from beforehand.engine.state import RunState
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError
-from beforehand.model.reason import name_list
+from beforehand.model.reason import unknown
 
 
 def owner_of_runs(runtime: Runtime) -> Owner:
@@ -75,8 +75,10 @@ def _check_value(runtime: Runtime, run: RunState, decision: Decision, verb: str,
             raise BadInputError("A retry takes `value: {args: {…}}`, or no value.", code="decision.value")
         state = run.steps[str(decision.about["stepId"])]
         args = value.get("args")
-        if lost := [str(ref) for ref in references_in(args) if ref.step not in (*run.steps, "item", "index")]:
-            raise BadInputError(f"{name_list(lost)} refers to no step of this run.", code="decision.value")
+        lost = [ref for ref in references_in(args) if ref.step not in (*run.steps, "item", "index")]
+        if told := [unknown("step", ref.step, run.steps, inside=str(ref)) for ref in lost]:
+            says = " ".join(one.says for one in told)
+            raise BadInputError(says, code="decision.value", nearest=told[0].nearest)
         if args is not None and not holds_reference(args) and runtime.catalog.get(state.step.tool) is not None:
             wrong = runtime.catalog.complaints(state.step.tool, args, filled_in=False)
             if wrong:

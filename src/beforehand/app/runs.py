@@ -1,8 +1,9 @@
 """Runs: starting a reviewed version, following it, steering it, and going on with what a crash left behind."""
 
+from collections.abc import AsyncIterator
 from typing import Any
 
-import structlog
+from pydantic_core import from_json
 
 from beforehand.app.craft import Answering, Judge
 from beforehand.app.decisions import answered
@@ -29,8 +30,10 @@ from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import Event, Verdict, iso
 from beforehand.model.plan import Plan, RunStatus
+from beforehand.ports.log import Log
+from beforehand.ports.store import EventFilter
 
-log = structlog.get_logger("beforehand.runs")
+log = Log("beforehand.runs")
 STOP_PATIENCE_S = 2.0
 """How long the answer to a cancel waits for what runs to stop."""
 
@@ -83,9 +86,9 @@ async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
     drift = None if judge is None or judge.drift is None else await judge.drift(plan)
     if drift is not None:
         raise ConflictError(
-            f"The world is not as it was when this was planned, so it does not start. {drift.get('says', '')}".strip(),
+            f"The world has changed since this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan anew from the present state (`beforehand plan`, or regenerate).",
+            hint="Make the plan again from the present state (`beforehand plan`, or regenerate).",
             extra={"difference": drift},
         )
 
@@ -129,7 +132,7 @@ async def recover_runs(runtime: Runtime) -> int:
             await runtime.runs.recover(row["runId"])
             recovered += 1
         except BeforehandError as error:  # a workspace that is gone: this run stands still, the others go on
-            log.error("a run could not be taken up", run=row["runId"], says=error.says)
+            log.error("a run could not be resumed", run=row["runId"], says=error.says)
     return recovered
 
 
@@ -166,6 +169,21 @@ def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, A
     return {**step, **{name: state[name] for name in more if name in state}}
 
 
+async def follow_run(runtime: Runtime, run_id: str) -> AsyncIterator[dict[str, Any]]:
+    """Every event of a run, from its start to its end, as the API sends them: with `says`, the event in words.
+
+    While the run waits for a person, so does whoever follows it. Raises NotFoundError where there is no such run.
+    """
+    await _run_head(runtime, run_id)
+    async for batch in runtime.feed.follow(0, EventFilter(run=run_id)):
+        for record, _ in batch:
+            event = from_json(runtime.sentences.added_to(record.line))
+            yield event
+            # A run that failed may have been taken up again: only its last word ends it.
+            if event["kind"] == "runFinished" and event["data"] == await _run_head(runtime, run_id):
+                return
+
+
 async def list_runs(runtime: Runtime, *, open: bool | None = None, limit: int = 200) -> list[dict[str, Any]]:
     """The heads of runs, newest first."""
     return await runtime.store.rows("run", open=open, limit=limit, newest_first=True)
@@ -199,18 +217,19 @@ async def _refuse_ended(runtime: Runtime, run_id: str, verb: str) -> None:
 
 
 async def pause_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
-    """Start nothing new; what runs goes on."""
+    """Start nothing new; what runs goes on. Gives the run; raises as `resume_run` does."""
     await _refuse_ended(runtime, run_id, "be paused")
     return await steer(runtime, run_id, PauseAsked(runtime.now(), by))
 
 
 async def resume_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
+    """Let a paused run go on; gives the run. NotFoundError for an unknown one, ConflictError for one that has ended."""
     await _refuse_ended(runtime, run_id, "be resumed")
     return await steer(runtime, run_id, ResumeAsked(runtime.now(), by))
 
 
 async def cancel_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
-    """Stop what runs and start nothing more."""
+    """Stop what runs and start nothing more. Gives the run; raises as `resume_run` does."""
     await _refuse_ended(runtime, run_id, "be cancelled")
     await steer(runtime, run_id, CancelAsked(runtime.now(), by))
     await runtime.runs.wait(run_id, STOP_PATIENCE_S)  # most tools stop at once; the answer then shows the end
@@ -224,24 +243,32 @@ async def _known_step(runtime: Runtime, run_id: str, step_id: str) -> None:
 
 
 async def retry_step(runtime: Runtime, run_id: str, step_id: str, *, args: Any = None, by: str = "") -> dict[str, Any]:
-    """Try a failed step again, as it is or with other arguments."""
+    """Try a failed step again, as it is or with other arguments; gives the run.
+
+    Raises NotFoundError for an unknown run or step, ConflictError when the step cannot be retried.
+    """
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, RetryAsked(runtime.now(), step_id, by, args))
 
 
 async def skip_step(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
+    """Skip a step; what depends on it goes on. Gives the run; raises as `retry_step` does."""
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, SkipAsked(runtime.now(), step_id, by))
 
 
 async def rerun_from(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
-    """Run a step and everything that depends on it again."""
+    """Run a step and everything that depends on it again; gives the run. Raises as `retry_step` does."""
     await _known_step(runtime, run_id, step_id)
     return await steer(runtime, run_id, RerunAsked(runtime.now(), step_id, by))
 
 
 async def adopt_version(runtime: Runtime, run_id: str, version: int, *, by: str = "") -> dict[str, Any]:
-    """Let a run go on with another version of its plan; a new approval, for steps that have not started."""
+    """Let a run go on with another version of its plan; a new approval, for steps that have not started.
+
+    Gives the run. Raises ConflictError for a version that is not the latest or is followed already, BadInputError
+    when it changes steps that have started.
+    """
     await _refuse_ended(runtime, run_id, "adopt a version")
     head = await _run_head(runtime, run_id)
     async with runtime.turns[head["planId"]]:

@@ -6,34 +6,36 @@ function each; they all take the runtime as their first argument.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-import structlog
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from beforehand.adapters.files.workspace import DiskWorkspace
 from beforehand.app.clock import WallClock
-from beforehand.app.craft import Owner, Parts, Scenes
-from beforehand.app.crafts import Crafts, load_crafts
+from beforehand.app.craft import Craft, Owner, Parts, Scenes
+from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
 from beforehand.app.private_files import make_home
 from beforehand.app.sentences import Sentences
 from beforehand.app.settings import CONFIG_FILE, Settings
 from beforehand.app.stores import open_store, store_files
-from beforehand.engine.inputs import RunInput
-from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.drivers import Drivers
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
-from beforehand.model.errors import BadInputError, UnavailableError
+from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import this_request
 from beforehand.ports.run_host import RunHost
 from beforehand.ports.store import Store
+from beforehand.ports.tool import Tool
+
+if TYPE_CHECKING:
+    from beforehand.engine.inputs import RunInput
+    from beforehand.engine.state import RunState
 
 ServiceT = TypeVar("ServiceT")
 
@@ -56,14 +58,15 @@ class Runtime:
     """Who takes the answers to decisions, by what the owner's id begins with."""
     turns: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """One verb at a time on one plan, so that nobody starts the same version twice."""
-    run_host: RunHost[RunState, RunInput] | None = None
+    run_host: "RunHost[RunState, RunInput] | None" = None
 
     def now(self) -> int:
+        """The time in ms since 1970, by the clock of this runtime."""
         return self.clock.now_ms()
 
     @property
-    def runs(self) -> RunHost[RunState, RunInput]:
-        """What carries plans out; refused where the runtime was opened for reading."""
+    def runs(self) -> "RunHost[RunState, RunInput]":
+        """What carries plans out; refused where the runtime was opened for looking only."""
         if self.run_host is None:
             raise UnavailableError("This process only reads the home, so it runs no plans.", code="run.reading_only")
         return self.run_host
@@ -86,6 +89,7 @@ class Runtime:
 
     @property
     def scene_kinds(self) -> list[str]:
+        """The kinds of scenes that the installed crafts bring."""
         return sorted(parts.scenes.kind for parts in self.crafts.values() if parts.scenes)
 
     async def log(
@@ -113,7 +117,7 @@ class Runtime:
         **about: Any,
     ) -> Event:
         """An event of now, to be appended together with others; it belongs to the request being answered, if any."""
-        correlation_id = correlation_id or _of_this_request()
+        correlation_id = correlation_id or this_request.get()
         return Event(kind, about, data, self.now(), scene=scene, correlation_id=correlation_id, owner=owner)
 
     def workspace(self, path: str | None) -> DiskWorkspace:
@@ -140,27 +144,26 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _of_this_request() -> str:
-    """The correlation id of the request that is being answered, if there is one."""
-    return str(structlog.contextvars.get_contextvars().get("correlation_id", ""))
-
-
 @asynccontextmanager
 async def open_runtime(
     settings: Settings,
     *,
     with_servers: bool = True,
     serves: bool = True,
+    runs_plans: bool = True,
     clock: Clock | None = None,
     store: Store | None = None,
     url: str | None = None,
     note: str = "",
     crafts: Crafts | None = None,
+    tools: Iterable[Tool] = (),
 ) -> AsyncIterator[Runtime]:
-    """Lead a home, or a `store` in place of its log, with every craft and tool.
+    """Lead a home, or a `store` in place of its log, with every craft and tool; `tools` are the caller's own.
 
-    `with_servers` false leaves MCP servers alone; `serves` false is for a process that carries out one plan.
-    Raises NotLeadingError when another process leads the home already.
+    `with_servers` false leaves MCP servers alone; `serves` false is for a process that carries out one plan, and
+    `runs_plans` false for one that only looks: it runs nothing and takes no answers.
+    Raises NotLeadingError when another process leads the home already, BadInputError when one of `tools` has a name
+    that is taken.
     """
     crafts = crafts or load_crafts()
     clock = clock or WallClock()
@@ -176,8 +179,12 @@ async def open_runtime(
         )
     try:
         runtime = _runtime(settings, store, clock, crafts, serves)
+        if runs_plans:
+            _let_run(runtime)
         try:
             await load_plugins(runtime.extensions, settings, with_servers=with_servers)
+            for tool in tools:
+                runtime.extensions.tools.add(tool)
             runtime.catalog = runtime.extensions.catalog
             yield runtime
         finally:
@@ -197,11 +204,6 @@ def _make_home(settings: Settings) -> None:
 
 
 def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, serves: bool) -> Runtime:
-    from beforehand.app.decisions import owner_of_bugs
-    from beforehand.app.local_runs import LocalRuns
-    from beforehand.app.plans import owner_of_plans
-    from beforehand.app.run_answers import owner_of_runs
-
     extensions = built_in_extensions(settings)
     extensions.reasons.extend(crafts.missing)
     sentences = Sentences(craft.sentences for craft in crafts.by_name.values())
@@ -216,24 +218,46 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         extensions.catalog,
         serves,
     )
+    for craft in crafts.by_name.values():
+        _open_craft(runtime, craft)
+    return runtime
+
+
+def _open_craft(runtime: Runtime, craft: Craft) -> None:
+    """Take in what a craft brings; a broken one is reported and spared, a wrong setting stops everything."""
+    try:
+        parts = craft.open(runtime)
+    except BeforehandError:
+        raise
+    except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
+        runtime.extensions.reasons.append(unavailable(craft.name, "opened", error))
+        return
+    runtime.crafts[craft.name] = parts
+    runtime.owners |= parts.owners
+    for tool in parts.tools:
+        runtime.extensions.add(tool)
+
+
+def _let_run(runtime: Runtime) -> None:
+    """What carries plans out, and who takes the answers to what it asks."""
+    from beforehand.app.decisions import owner_of_bugs
+    from beforehand.app.local_runs import LocalRuns
+    from beforehand.app.plans import owner_of_plans
+    from beforehand.app.run_answers import owner_of_runs
+
     runtime.run_host = LocalRuns(runtime)
     runtime.owners |= {
         "plan": owner_of_plans(runtime),
         "run": owner_of_runs(runtime),
         "bug": owner_of_bugs(runtime),
     }
-    for name, craft in crafts.by_name.items():
-        parts = runtime.crafts[name] = craft.open(runtime)
-        runtime.owners |= parts.owners
-        for tool in parts.tools:
-            extensions.add(tool)
-    return runtime
 
 
 async def _close(runtime: Runtime) -> None:
     runtime.feed.close()
     runtime.telemetry.close()
-    await runtime.runs.close()
+    if runtime.run_host is not None:
+        await runtime.run_host.close()
     for parts in runtime.crafts.values():  # after the runs: to a step, a craft that stops would be a failure
         await parts.close()
     await runtime.drivers.stop()

@@ -5,19 +5,21 @@ import re
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from beforehand.app.examples import example_files, find_document, no_scene
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
 from beforehand.model.reason import Problem, name_list
+from beforehand.ports.log import Log
 
-log = structlog.get_logger("beforehand.scenes")
+log = Log("beforehand.scenes")
 
 
 async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:
-    """A scene's document: an example's or a file's, else where a craft keeps scenes elsewhere."""
+    """A scene's document: an example's or a file's, else from where a craft keeps them.
+
+    Raises NotFoundError with the names there are.
+    """
     try:
         return find_document(name_or_file)
     except NotFoundError as error:
@@ -59,7 +61,10 @@ def warnings(runtime: Runtime, checked: dict[str, Any]) -> list[Problem]:
 
 
 async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
-    """Keep a scene under its name; an active one goes on with the new document only when activated again."""
+    """Keep a scene under its name; an active one goes on with the new document only when activated again.
+
+    Raises BadInputError for a wrong document or name, ConflictError where the name is a scene of another kind.
+    """
     checked = check_scene(runtime, document)
     if name is not None and checked.get("name") != name:
         raise BadInputError(f"The scene calls itself {checked.get('name')!r}, not {name!r}.", code="scene.name")
@@ -67,7 +72,7 @@ async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activ
     old = await runtime.store.row("scene", name)
     if old is not None and old["kind"] != checked["kind"]:
         raise ConflictError(
-            f"{name} is a scene of kind {old['kind']} already and stays one.",
+            f"{name} is a scene of kind {old['kind']} already, and its kind cannot change.",
             code="scene.kind_changed",
             hint="Give the new scene another name.",
         )
@@ -118,7 +123,7 @@ async def get_scene(runtime: Runtime, name: str) -> dict[str, Any]:
 
 
 async def scene_row(runtime: Runtime, name: str) -> dict[str, Any]:
-    """The same for a name inside something that was handed in: one nobody knows makes that wrong."""
+    """The same for a name inside a document that was given: an unknown one is a BadInputError."""
     row = await runtime.store.row("scene", name)
     if row is None:
         raise BadInputError.unknown("scene", name, await _names(runtime))

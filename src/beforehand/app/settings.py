@@ -15,7 +15,7 @@ from typing import Any
 
 from beforehand.app.trust import is_trusted
 from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 from beforehand.model.secrets import filled_in
 
 CONFIG_FILE = "beforehand.toml"
@@ -39,7 +39,7 @@ class Setting:
 
 
 KNOWN = (
-    Setting("home", "./.beforehand", str, "Where the log and everything remembered lies."),
+    Setting("home", "./.beforehand", str, "Where the log and everything else is kept."),
     Setting("db", None, str, "The store: a path, sqlite:///path or memory:; the home's own file by default."),
     Setting("workspace", ".", str, "The folder file tools stay inside."),
     Setting("host", "127.0.0.1", str, "What `up` listens on."),
@@ -91,6 +91,7 @@ class Settings:
 
     @property
     def home(self) -> Path:
+        """The folder in which everything is kept."""
         return Path(self.values["home"]).expanduser().absolute()
 
     @property
@@ -100,6 +101,7 @@ class Settings:
 
     @property
     def workspace(self) -> Path:
+        """The folder that file tools stay inside."""
         return Path(self.values["workspace"]).expanduser().absolute()
 
 
@@ -165,9 +167,8 @@ def _unknown_keys(table: Mapping[str, Any], path: Path) -> list[Problem]:
     problems = []
     for key in table:
         if key not in known:
-            nearest = nearest_names(key, known)
-            says = f"{path} sets {key!r}, which is no setting; nearest: {name_list(nearest)}."
-            problems.append(Problem(code="settings.unknown", about=key, path=key, says=says, nearest=nearest))
+            told = unknown("setting", key, known, inside=str(path))
+            problems.append(Problem(code="settings.unknown", about=key, path=key, says=told.says, nearest=told.nearest))
     return problems
 
 

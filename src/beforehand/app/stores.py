@@ -36,10 +36,13 @@ def scheme_of(url: str) -> StoreScheme:
     if colon and scheme in SCHEMES:
         return SCHEMES[scheme]()
     if colon and rest.startswith("//"):
-        raise BadInputError(
-            f"Unknown kind of store {scheme!r}. Known kinds: {', '.join(SCHEMES)}, or the path of a file.",
+        raise BadInputError.unknown(
+            "kind of store",
+            scheme,
+            SCHEMES,
             code="settings.db",
-            nearest=tuple(SCHEMES),
+            plural="kinds of stores",
+            hint="Or give the path of a file.",
         )
     return _sqlite()
 

@@ -16,10 +16,12 @@ from beforehand.model.plan import Plan, Template
 
 
 async def list_templates(runtime: Runtime) -> list[dict[str, Any]]:
+    """All templates, as they are shown."""
     return await runtime.store.rows("template")
 
 
 async def get_template(runtime: Runtime, name: str) -> Template:
+    """A template by its name; NotFoundError with the names there are."""
     row = await runtime.store.row("template", name)
     if row is None:
         raise NotFoundError.unknown("template", name, [found["name"] for found in await list_templates(runtime)])
@@ -27,7 +29,10 @@ async def get_template(runtime: Runtime, name: str) -> Template:
 
 
 async def save_template(runtime: Runtime, name: str, document: Any) -> Template:
-    """Keep a plan's document under a name; `parameters` beside its steps are typed and used as `$params.name`."""
+    """Keep a plan's document under a name; `parameters` beside its steps are typed and used as `$params.name`.
+
+    Raises BadInputError with every problem.
+    """
     template = read_template(name, document)
     problems = template_problems(template)
     if not problems and not template.parameters:
@@ -39,7 +44,7 @@ async def save_template(runtime: Runtime, name: str, document: Any) -> Template:
 
 
 def read_template(name: str, document: Any) -> Template:
-    """A template from `{plan, parameters}`, or from a plan with `parameters` beside its steps."""
+    """A template from `{plan, parameters}`, or from a plan with `parameters` beside its steps. Raises BadInputError."""
     if not isinstance(document, Mapping):
         raise BadInputError("A template is an object with `plan` and `parameters`.", code="template.shape")
     plan = document.get("plan", document)
@@ -87,7 +92,7 @@ async def plan_from_template(
     correlation_id: str = "",
     by: str = "",
 ) -> tuple[Plan, Decision]:
-    """Fill a template in and take the plan in for review."""
+    """Fill in a template and take in its plan for review; NotFoundError, or BadInputError with every problem."""
     if parameters is not None and not isinstance(parameters, Mapping):
         raise BadInputError("`parameters` is an object of names and values.", code="template.parameters")
     template = await get_template(runtime, name)

@@ -15,7 +15,6 @@ from beforehand.app.private_files import read_private, stamp_of, write_private
 from beforehand.app.settings import Settings
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
 from beforehand.model.event import iso
-from beforehand.model.reason import name_list, nearest_names
 
 Role = Literal["viewer", "operator", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -87,9 +86,12 @@ class Tokens:
         return key
 
     def add(self, name: str, role: str, now_ms: int) -> str:
-        """Make a token; it is shown once and kept only as a hash."""
+        """Make a token; it is shown once and kept only as a hash.
+
+        BadInputError for a bad name or role, ConflictError for a name in use.
+        """
         if role not in ROLES:
-            raise BadInputError(f"There is no role {role!r}; there is {name_list(ROLES)}.", code="token.role")
+            raise BadInputError.unknown("role", role, ROLES, code="token.role")
         if not name.strip() or len(name) > 100:
             raise BadInputError("A token needs a name of up to 100 characters.", code="token.name")
         entries = self._read()
@@ -100,15 +102,16 @@ class Tokens:
         return token
 
     def list(self) -> list[dict[str, Any]]:
+        """The tokens without their secrets: name, role and when each was made."""
         return [
             {"name": name, "role": item["role"], "createdAt": item["createdAt"]} for name, item in self._read().items()
         ]
 
     def revoke(self, name: str) -> None:
+        """Forget a token; NotFoundError with the names there are."""
         entries = self._read()
         if name not in entries:
-            nearest = nearest_names(name, entries)
-            raise NotFoundError(f"There is no token {name!r}; there is {name_list(nearest)}.", code="token.unknown")
+            raise NotFoundError.unknown("token", name, entries)
         self._write({key: value for key, value in entries.items() if key != name})
 
     def _read(self) -> dict[str, Any]:

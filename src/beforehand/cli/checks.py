@@ -28,7 +28,7 @@ async def examine(settings: "Settings") -> list[Finding]:
 
 
 def scipy() -> Finding:
-    """What only very big maps and fleets need."""
+    """What only very big maps need."""
     from beforehand.ports.compiled import has_scipy
 
     if has_scipy():
@@ -47,7 +47,7 @@ def _guarded(check: Callable[["Settings"], list[Finding]], settings: "Settings")
     except BeforehandError as error:
         return [Finding(check.__name__, "broken", error.says, error.hint)]
     except OSError as error:
-        return [Finding(check.__name__, "broken", f"{error}.", "Mend that, or name another home with --home.")]
+        return [Finding(check.__name__, "broken", f"{error}.", "Correct that, or name another home with --home.")]
 
 
 def python() -> Finding:
@@ -62,7 +62,7 @@ def home(settings: "Settings") -> list[Finding]:
     folder = settings.home
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not nearest.is_dir():
-        return [Finding("home", "broken", f"{nearest} is no folder.", "Name another home with --home.")]
+        return [Finding("home", "broken", f"{nearest} is not a folder.", "Name another home with --home.")]
     if not os.access(nearest, os.W_OK | os.X_OK):
         says = f"{nearest} cannot be written."
         return [Finding("home", "broken", says, "Allow it, or name another home with --home.")]

@@ -8,7 +8,7 @@ from beforehand.cli.screen import Output, print_err, print_json, print_table
 
 
 def doctor(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
-    """Is everything there and well?
+    """Check that everything is installed and works.
 
     `broken` needs mending and makes the exit code 1; `missing` is something only some parts need.
     """

@@ -50,7 +50,7 @@ def show(id: IdArgument, output: OutputOption = Output.TABLE, home: HomeOption =
     from beforehand.model.errors import NotFoundError
 
     settings = settings_from(home=home, db=db)
-    refuse_missing(settings, f"so there is no decision {id!r}")
+    refuse_missing(settings, f"so the decision {id!r} is unknown")
 
     async def shown(store: "Store") -> dict[str, Any]:
         found = await store.row("decision", id)
@@ -105,7 +105,7 @@ def answer(
     from beforehand.cli.run import refuse_missing
 
     settings = settings_from(home=home, db=db)
-    refuse_missing(settings, f"so there is no decision {id!r}")
+    refuse_missing(settings, f"so the decision {id!r} is unknown")
     given = None if value is None else value_from(value)
     if verb in ("start", "adopt"):
         return _run_here(settings, id, verb, given, note, yes=yes, output=output)
@@ -118,7 +118,7 @@ def answer(
     if url is None and run_id:
         from beforehand.cli.running import command
 
-        print_err(f"It is written down. Go on with: {command(settings, 'run', '--resume', run_id)}")
+        print_err(f"The answer is saved. Continue with: {command(settings, 'run', '--resume', run_id)}")
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""The desk in this process: the verbs of the house, called directly."""
+"""The backend in this process: the verbs of the runtime, called directly."""
 
 import json
 from collections.abc import AsyncIterator, Mapping

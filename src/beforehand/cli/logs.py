@@ -2,7 +2,6 @@
 
 import logging
 import sys
-from typing import Any
 
 _debug = False
 
@@ -18,23 +17,20 @@ def is_debug() -> bool:
 
 def quiet_logs(*, level: int = logging.WARNING) -> None:
     """Send log lines of the house to standard error; other libraries' only with --debug."""
-    import structlog
-
-    def without_traceback(logger: Any, name: str, event: Any) -> Any:
-        if not _debug:
-            event.pop("exc_info", None)
-            event.pop("stack_info", None)
-        return event
-
     logging.basicConfig(stream=sys.stderr, level=logging.INFO if _debug else logging.CRITICAL + 1)
-    structlog.configure(
-        processors=[
-            without_traceback,
-            structlog.processors.add_log_level,
-            structlog.processors.format_exc_info,
-            structlog.processors.KeyValueRenderer(key_order=["level", "event"]),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG if _debug else level),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=False,
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(KeysAndValues())
+    house = logging.getLogger("beforehand")
+    house.handlers = [handler]
+    house.propagate = False
+    house.setLevel(logging.DEBUG if _debug else level)
+
+
+class KeysAndValues(logging.Formatter):
+    """`level='warning' event='a plug-in is missing' plugin='lamps'`, on one line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        shown = {"level": record.levelname.lower(), "event": record.getMessage(), **getattr(record, "about", {})}
+        if _debug and record.exc_info:
+            shown["exception"] = self.formatException(record.exc_info)
+        return " ".join(f"{key}={value!r}" for key, value in shown.items())

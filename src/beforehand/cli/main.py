@@ -22,7 +22,7 @@ def _entry(module: str, attribute: str, says: str) -> Entry:
 
 
 COMMANDS = {
-    "up": _entry("up", "up", "Start the server; it goes on with every run the home knows."),
+    "up": _entry("up", "up", "Start the server; it continues every run the home knows."),
     "plan": _entry("plan", "plan", "Make a plan from words or an intent."),
     "check": _entry("plans", "check", "Is this plan, or this list of steps, valid? Every problem at once."),
     "preview": _entry("plans", "preview", "Simulate a plan: what it would do, in which order, and how long it takes."),
@@ -30,7 +30,7 @@ COMMANDS = {
     "template": _entry("template", "app", "Plans kept for reuse, with typed parameters."),
     "inbox": _entry("inbox", "app", "What waits for a person: reviews, approvals, questions, failures, doubts."),
     "scene": _entry("scene", "app", "Scenes: what plans work in."),
-    "doctor": _entry("doctor", "doctor", "Is everything there and well?"),
+    "doctor": _entry("doctor", "doctor", "Check that everything is installed and works."),
     "config": _entry("config", "app", "Settings: what is set, and where each comes from."),
     "plugins": _entry("plugins", "plugins", "What is installed and what it brings."),
     "token": _entry("token", "app", "Access tokens for servers that others can reach."),
@@ -69,9 +69,11 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def beforehand(
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of a bug; anywhere in the line.")] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of a bug; works anywhere in the line.")
+    ] = False,
     shown: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Plans you can see, check and change before anything moves, and then carry out."""
@@ -137,7 +139,7 @@ def _code_of(error: Exception) -> int:
             print_err("The input is too deep or too large to work on.")
             return BAD_INPUT
         case OSError():
-            print_err(f"The system refused: {error}.", "Mend that and try again.")
+            print_err(f"The system refused: {error}.", "Correct that and try again.")
             return FAILED
     report_bug(error, debug=is_debug())
     return FAILED

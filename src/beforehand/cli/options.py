@@ -8,7 +8,7 @@ from beforehand.cli.screen import Output
 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="A table for people or JSON for programs.")]
 HomeOption = Annotated[
-    str | None, typer.Option("--home", metavar="DIR", help="Where the log lies; ./.beforehand by default.")
+    str | None, typer.Option("--home", metavar="DIR", help="Where the log is kept; ./.beforehand by default.")
 ]
 DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help="The store; a file in the home by default.")]
 WorkspaceOption = Annotated[

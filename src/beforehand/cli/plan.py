@@ -71,7 +71,7 @@ def _refuse_unclear(text: str | None, scene: str | None, intent: str | None) -> 
         raise BadInputError(
             "Say which scene the plan is for: --scene NAME|FILE.",
             code="usage",
-            hint="`beforehand scene list` has them.",
+            hint="`beforehand scene list` shows the scenes.",
         )
     if (text is None) == (intent is None):
         raise BadInputError("Say what is wanted: either in words, or with --intent FILE.", code="usage")

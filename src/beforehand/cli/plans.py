@@ -85,7 +85,7 @@ def preview(
         if drawn is not None and sys.stdout.isatty():
             print_out("", drawn)
     if shown["problems"]:
-        print_problems(shown["problems"], head=f"It would not work out: {counted(len(shown['problems']), 'problem')}.")
+        print_problems(shown["problems"], head=f"It would not work: {counted(len(shown['problems']), 'problem')}.")
         return FAILED
     return DONE
 

@@ -1,4 +1,4 @@
-"""The desk at the server that leads the home: the same verbs, over HTTP."""
+"""The backend at the server that leads the home: the same verbs, over HTTP."""
 
 import asyncio
 import json
@@ -67,7 +67,7 @@ class RemoteBackend:
         return UnavailableError(
             f"The server at {self.url} does not answer: {type(error).__name__}: {error}.",
             code="server.unreachable",
-            hint="Look whether it still runs (`beforehand doctor`) and try again.",
+            hint="Check whether it still runs (`beforehand doctor`) and try again.",
         )
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def run(
     plan: Annotated[str | None, typer.Argument(metavar="PLAN", help="A plan's file; - reads standard input.")] = None,
-    resume: Annotated[str | None, typer.Option("--resume", metavar="RUNID", help="Go on with a run instead.")] = None,
+    resume: Annotated[str | None, typer.Option("--resume", metavar="RUNID", help="Continue a run instead.")] = None,
     scene: SceneOption = None,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,
@@ -43,7 +43,7 @@ def run(
     from beforehand.model.errors import BadInputError
 
     if (plan is None) == (resume is None):
-        raise BadInputError("Name either a PLAN to run or a run to go on with (--resume RUNID).", code="usage")
+        raise BadInputError("Name either a PLAN to run or a run to continue (--resume RUNID).", code="usage")
     if resume is not None and (scene is not None or workspace is not None):
         raise BadInputError("--scene and --workspace cannot be used with --resume.", code="usage")
     settings = settings_from(workspace=workspace, home=home, db=db)
@@ -74,7 +74,7 @@ async def started(backend: "Backend", plan: "Document") -> "Document":
 
 def resumed(settings: "Settings", run_id: str) -> "Begin":
     """What takes a run up; refused, without making a home, where there is none."""
-    refuse_missing(settings, f"so there is no run {run_id!r}")
+    refuse_missing(settings, f"so the run {run_id!r} is unknown")
 
     async def begin(backend: "Backend") -> "Document":
         return await backend.resume(run_id)

@@ -1,4 +1,4 @@
-"""Carrying a plan out from the command line: start or take up, follow, show, and end with the right code."""
+"""Carrying a plan out from the command line: start or resume, follow, show, and end with the right code."""
 
 import json
 import shlex
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from beforehand.app.settings import Settings
 
 Begin = Callable[[Backend], Awaitable[Document]]
-"""Starts a run, or takes one up, at the desk; the answer is the run."""
+"""Starts a run, or resumes one, at the backend; the answer is the run."""
 
 
 _ENDS = {"failed": "failed", "cancelled": "was cancelled"}
@@ -55,7 +55,7 @@ class Errand:
         again = command(self.settings, "run", "--resume", self.run_id)
         if self.url is not None:
             return [f"The run {self.run_id} goes on at {self.url}; look at it again with: {again}"]
-        return [f"The run {self.run_id} can be taken up again with: {again}"]
+        return [f"The run {self.run_id} can be continued with: {again}"]
 
 
 def carry_out(settings: "Settings", begin: Begin, *, output: Output, yes: bool) -> int:
@@ -126,9 +126,9 @@ def print_waiting(errand: Errand, run: Document) -> None:
         answer = command(errand.settings, "inbox", "answer", decision["id"], first, *value)
         print_err(f"    Answer with: {answer}" + (f" (or {', '.join(others)})" if others else ""))
     if errand.url is not None:
-        print_err(f"The server at {errand.url} goes on as soon as it is answered.")
+        print_err(f"The server at {errand.url} continues as soon as it is answered.")
     else:
-        print_err(f"Then go on with: {command(errand.settings, 'run', '--resume', run['runId'])}")
+        print_err(f"Then continue with: {command(errand.settings, 'run', '--resume', run['runId'])}")
 
 
 def print_failures(errand: Errand, run: Document) -> None:
@@ -137,7 +137,7 @@ def print_failures(errand: Errand, run: Document) -> None:
         if step["status"] in ("failed", "blocked", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
             print_err(f"  {step['id']} {step['status']}: {_outcome(step)}")
     if run["status"] == "failed":
-        print_err("Mend what is named and run the plan again.")
+        print_err("Correct what is named and run the plan again.")
     for decision in run.get("decisions", []):
         if decision["kind"] == "bug":
             print_err(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")

@@ -11,16 +11,13 @@ from beforehand.cli.screen import Output, console, plain, print_json, print_out,
 if TYPE_CHECKING:
     from beforehand.ports.store import Store
 
-    pass
-
 app = typer.Typer(help="Scenes: what plans work in.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """The scenes the home knows and the examples that come with the package."""
-    from beforehand.app.documents import read_file
-    from beforehand.app.examples import example_files
+    from beforehand.app.examples import example_files, kind_of_example
     from beforehand.cli.read_home import read_home
 
     known = read_home(settings_from(home=home, db=db), lambda store: store.rows("scene"), [])
@@ -28,9 +25,7 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: D
     names = {row["name"] for row in rows}
     for name, path in example_files().items():
         if name not in names:
-            document = read_file(str(path))
-            kind = document.get("kind") if isinstance(document, dict) else None
-            rows.append({"name": name, "kind": kind, "active": False, "from": "examples"})
+            rows.append({"name": name, "kind": kind_of_example(path), "active": False, "from": "examples"})
     if output is Output.JSON:
         print_json(rows)
     else:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+WIDTH = 200
+"""How wide a table may be where no terminal sets its width."""
+
+
 class Output(StrEnum):
     TABLE = "table"
     JSON = "json"
@@ -78,7 +82,7 @@ def console(stream: TextIO | None = None) -> "Console":
         file=stream,
         force_terminal=looks,
         no_color=None if looks else True,
-        width=None if looks else 200,
+        width=None if looks else WIDTH,
         highlight=False,
         markup=False,
         emoji=False,
@@ -88,6 +92,30 @@ def console(stream: TextIO | None = None) -> "Console":
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str = "Nothing.") -> None:
     """A table on standard output, or a sentence when it would be empty."""
+    shown = [[plain(item) for item in row] for row in rows]
+    if not shown:
+        print_out(nothing)
+    elif sys.stdout.isatty() or (drawn := plain_table(columns, shown)) is None:
+        _print_rich_table(columns, shown)
+    else:
+        print_out(*drawn)
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str] | None:
+    """The lines of a table without colours, for a program or a file; None where text has to be folded or measured.
+
+    Most tables that programs read are such, and rich takes longer to load than many a command to do its work.
+    """
+    table = [columns, *rows]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    fits = any(widths) and sum(widths) + 3 * (len(widths) - 1) <= WIDTH
+    if not fits or not all(item.isascii() and item.isprintable() for row in table for item in row):
+        return None
+    lines = ["   ".join(map(str.ljust, row, widths)) for row in table]
+    return [lines[0], "─" * len(lines[0]), *lines[1:]]
+
+
+def _print_rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -96,11 +124,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, not
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(plain(item), style=STATUS_STYLES.get(str(item), "")) for item in row))
-    if table.row_count:
-        console().print(table)
-    else:
-        print_out(nothing)
+        table.add_row(*(Text(item, style=STATUS_STYLES.get(item, "")) for item in row))
+    console().print(table)
 
 
 STATUS_STYLES = {

@@ -116,7 +116,7 @@ def run(
 
     settings = settings_from(workspace=workspace, home=home, db=db)
     pairs = _pairs(parameters or [])
-    refuse_missing(settings, f"so there is no template {name!r}")
+    refuse_missing(settings, f"so the template {name!r} is unknown")
 
     async def begin(backend: "Backend") -> "Document":
         plan = await _planned(backend, settings, name, pairs)

@@ -26,9 +26,9 @@ def up(
     speed: Annotated[float | None, typer.Option("--speed", metavar="X", help="How fast simulated time passes.")] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
 ) -> int:
-    """Start the server; it takes up every run the home knows.
+    """Start the server; it continues every run the home knows.
 
-    Without --scene it loads what the home knows. Ctrl-C stops it; runs under way can be taken up again.
+    Without --scene it loads what the home knows. Ctrl-C stops it; runs under way can be continued later.
     """
     from beforehand.app.logs import configure_logs
     from beforehand.server.serve import serve
@@ -39,10 +39,10 @@ def up(
     configure_logs()
 
     def ready(url: str) -> None:
-        print_out(f"Beforehand is at {url}", taken, "Ctrl-C stops it; what is under way can be taken up again.")
+        print_out(f"Beforehand is at {url}", taken, "Ctrl-C stops it; what is under way can be continued later.")
 
     asyncio.run(serve(settings, scenes=list(scene or []), open_browser=not no_open, ready=ready))
-    print_out("Stopped. `beforehand up` takes up what was under way.")
+    print_out("Stopped. `beforehand up` continues what was under way.")
     return DONE
 
 
@@ -68,4 +68,4 @@ def _taken_up(settings: "Settings") -> str:
     home = f"The home is {settings.home}"
     if not runs and not decisions:
         return f"{home}."
-    return f"{home}; {counted(runs, 'run')} taken up, {counted(decisions, 'decision')} waiting for a person."
+    return f"{home}; {counted(runs, 'run')} continued, {counted(decisions, 'decision')} waiting for a person."

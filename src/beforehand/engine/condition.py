@@ -149,7 +149,7 @@ class _Reader:
     def _reference(self) -> Term:
         reference = parse_reference(self.text)
         if reference is None:
-            raise ConditionError(f"{self.where()}: {self.text!r} is no reference such as $step_1.part")
+            raise ConditionError(f"{self.where()}: {self.text!r} is not a reference such as $step_1.part")
         self.references.append(reference)
         self.advance()
         return lambda look_up: look_up(reference)

@@ -78,7 +78,7 @@ def _take_up(board: Board, given: Recover) -> None:
 def _take_up_step(board: Board, state: StepState) -> None:
     spec = board.catalog.get(state.step.tool)
     if spec is None:
-        put_in_doubt(board, state, f"The tool {state.step.tool!r} is not there any more, so nobody can be asked.")
+        put_in_doubt(board, state, f"The tool {state.step.tool!r} is no longer installed, so it cannot be asked.")
         return
     try:
         args = arguments(board.run, state)

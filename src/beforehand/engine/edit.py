@@ -12,7 +12,7 @@ from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import Names, check_document, invalid_plan
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step, StepStatus, step_wire
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, unknown
 
 _FIXED = {"id", "status", "result", "order"}
 MAX_EDITS = 10_000
@@ -27,24 +27,27 @@ class Documents(list[dict[str, Any]]):
         self.names = Names(set(self.by_id))
 
     def named(self, name: Any) -> dict[str, Any]:
+        """The document of a step; BadInputError with the names there are."""
         found = self.by_id.get(str(name))
         if found is None:
             self.names.names = set(self.by_id)
-            nearest = self.names.near(str(name))
-            says = f"There is no step {name!r}; nearest: {name_list(nearest)}."
-            raise BadInputError(says, code="edit.unknown_step", nearest=nearest)
+            told = self.names.unknown(name)
+            raise BadInputError(told.says, code="edit.unknown_step", nearest=told.nearest)
         return found
 
     def place(self, name: Any) -> int:
+        """Where a step stands, counted from 0; BadInputError for an unknown name."""
         document = self.named(name)
         return next(place for place, other in enumerate(self) if other is document)
 
     def take_out(self, name: Any) -> dict[str, Any]:
+        """Remove a step and return its document; BadInputError for an unknown name."""
         document = self.pop(self.place(name))
         del self.by_id[document["id"]]
         return document
 
     def put_in(self, document: dict[str, Any], edit: Mapping[str, Any]) -> None:
+        """Insert a document where the edit's `before` or `after` says, else at the end."""
         if "before" in edit:
             place = self.place(edit["before"])
         elif "after" in edit:
@@ -90,17 +93,18 @@ def _applied(plan: Plan, edits: Any) -> tuple[Documents, set[str]]:
 
 
 def invalid_edit(problems: Sequence[Problem]) -> BadInputError:
+    """The error for edits that do not work out; it holds every problem."""
     return BadInputError(f"Nothing was changed: {problems[0].says}", code="edit.invalid", problems=problems)
 
 
 def _apply(documents: Documents, edit: Any, path: str, moved: set[str]) -> list[Problem]:
     if not isinstance(edit, Mapping):
-        return [Problem(code="edit.shape", about=path, path=path, says=f"{path} is no edit: it needs an `op`.")]
+        return [Problem(code="edit.shape", about=path, path=path, says=f"{path} is not an edit: it needs an `op`.")]
     apply = _OPERATIONS.get(str(edit.get("op")))
     if apply is None:
-        nearest = nearest_names(str(edit.get("op")), _OPERATIONS)
-        says = f"{path}: unknown op {edit.get('op')!r}; there is {name_list(nearest)}."
-        return [Problem(code="edit.unknown_op", about=path, path=path, says=says, nearest=nearest)]
+        told = unknown("op", edit.get("op"), _OPERATIONS)
+        says = f"{path}: {told.says}"
+        return [Problem(code="edit.unknown_op", about=path, path=path, says=says, nearest=told.nearest)]
     try:
         moved |= apply(documents, edit)
     except BadInputError as error:

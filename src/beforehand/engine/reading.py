@@ -10,7 +10,7 @@ from pydantic_core import to_json
 
 from beforehand.engine.values import writable
 from beforehand.model.plan import Plan, Step, StepStatus
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 MAX_STEPS = 50_000
 MAX_LEVELS = 64
@@ -91,9 +91,9 @@ def _unknown_plan_keys(document: Mapping[str, Any]) -> list[Problem]:
 
 
 def _unknown_key(about: str, path: str, key: str, known: Iterable[str]) -> Problem:
-    nearest = nearest_names(key, known)
-    says = f"{about} does not know the field {key!r}; nearest: {name_list(nearest)}."
-    return Problem(code="plan.unknown_key", about=about, path=path, says=says, nearest=nearest)
+    told = unknown("field", key, known)
+    says = f"{about}: {told.says}"
+    return Problem(code="plan.unknown_key", about=about, path=path, says=says, nearest=told.nearest)
 
 
 def _read_head(document: Mapping[str, Any]) -> PlanReading:
@@ -112,7 +112,7 @@ def _read_steps(documents: list[Any], reading: PlanReading) -> None:
     for place, document in enumerate(documents):
         path = f"steps[{place}]"
         if not isinstance(document, Mapping):
-            says = f"{path} is no step: a step is an object with `id` and `tool`."
+            says = f"{path} is not a step: a step is an object with `id` and `tool`."
             reading.problems.append(Problem(code="plan.shape", about=path, path=path, says=says))
             continue
         step, problems = _read_step(document, path)
@@ -151,7 +151,7 @@ def _unwritable(document: Mapping[str, Any]) -> str:
     except (ValueError, TypeError, RecursionError) as error:
         if "surrogates" in str(error):
             return "holds half a character (a lone surrogate)"
-        return "holds something that is no JSON, or is nested without end"
+        return "holds something that is not JSON, or is nested without end"
     if (b"NaN" in written or b"Infinity" in written) and written != to_json(document, inf_nan_mode="null"):
         return "holds a number that is not finite"
     if written.count(b"[") + written.count(b"{") > MAX_LEVELS and _levels(document) > MAX_LEVELS:

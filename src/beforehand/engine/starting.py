@@ -47,7 +47,7 @@ def consider(board: Board, state: StepState) -> None:
         return
     spec = board.catalog.get(state.step.tool)
     if spec is None:
-        fail_step(board, state, f"The tool {state.step.tool!r} is not there any more.")
+        fail_step(board, state, f"The tool {state.step.tool!r} is no longer installed.")
         return
     try:
         args = arguments(run, state)

@@ -33,6 +33,7 @@ from beforehand.engine.state import StepState
 from beforehand.model.decision import Answer
 from beforehand.model.event import iso
 from beforehand.model.plan import RunStatus, StepStatus
+from beforehand.model.reason import unknown
 
 
 def answered(board: Board, given: Answered) -> None:
@@ -207,7 +208,8 @@ def rerun(board: Board, asked: RerunAsked) -> None:
     if is_being_cancelled(board):
         return
     if state is None or state.parent is not None:
-        board.refuse("step.unknown", asked.step_id, "There is no such step to run from.")
+        names = [name for name, item in run.steps.items() if item.parent is None]
+        board.refuse("step.unknown", asked.step_id, unknown("step", asked.step_id, names).says)
         return
     behind = [run.steps[name] for name in run.followers_of(asked.step_id)]
     again = [state, *(item for item in behind if item.parent is None and not _left_out(item))]

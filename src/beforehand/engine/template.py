@@ -16,7 +16,7 @@ from beforehand.engine.references import (
 )
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import ParameterSpec, Template
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
@@ -35,10 +35,9 @@ def template_problems(template: Template) -> list[Problem]:
     problems = []
     for reference in dict.fromkeys([*references_in(template.plan), *_references_in_conditions(template.plan)]):
         if reference.step == "params" and (not reference.parts or reference.parts[0] not in template.parameters):
-            nearest = nearest_names(str(reference), template.parameters)
-            says = f"{reference} is used but not declared; declared: {name_list(nearest)}."
+            told = unknown("parameter", str(reference), template.parameters, plural="declared parameters")
             problems.append(
-                Problem(code="template.unknown_parameter", about=str(reference), says=says, nearest=nearest)
+                Problem(code="template.unknown_parameter", about=str(reference), says=told.says, nearest=told.nearest)
             )
     for name, spec in template.parameters.items():
         if spec.default is not None and not _fits(spec.default, spec):
@@ -52,8 +51,7 @@ def fill_template(template: Template, given: Mapping[str, Any]) -> dict[str, Any
     problems: list[Problem] = []
     for name in given:
         if name not in template.parameters:
-            nearest = nearest_names(name, template.parameters)
-            says = f"{template.name} has no parameter {name!r}; it has {name_list(nearest)}."
+            says, nearest = unknown("parameter", name, template.parameters, inside=template.name)
             problems.append(Problem(code="template.unknown_parameter", about=name, says=says, nearest=nearest))
     values: dict[str, Any] = {}
     for name, spec in template.parameters.items():

@@ -4,7 +4,7 @@ Arguments are checked against the tool's JSON schema. While a plan is only valid
 still become anything, so complaints about those places wait until the values are there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from beforehand.engine.references import holds_reference
@@ -17,7 +17,13 @@ _PLAIN_TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
 }
 _PLAIN_OBJECT = frozenset({"type", "properties", "required", "additionalProperties", "title", "description", "$schema"})
-_PLAIN_KEYS = frozenset({"type", "description", "title", "default", "examples"})
+_PLAIN_BOUNDS: dict[str, Callable[[Any, Any], bool]] = {
+    "minLength": lambda value, bound: len(value) >= bound,
+    "maxLength": lambda value, bound: len(value) <= bound,
+    "minimum": lambda value, bound: value >= bound,
+    "maximum": lambda value, bound: value <= bound,
+}
+_PLAIN_KEYS = frozenset({"type", "description", "title", "default", "examples", *_PLAIN_BOUNDS})
 _MAX_COMPLAINTS = 20
 _ABOUT_NAMES = ("required", "additionalProperties")
 """Complaints about which arguments there are, which no value that a reference may get can mend."""
@@ -77,9 +83,16 @@ def _fits_plainly(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
         if not isinstance(rule, Mapping) or not _PLAIN_KEYS.issuperset(rule):
             return False
         kinds = _PLAIN_TYPES.get(rule["type"]) if isinstance(rule.get("type"), str) else None
-        if kinds is None or type(value) not in kinds:
+        if kinds is None or type(value) not in kinds or not _keeps_bounds(value, rule):
             return False
     return True
+
+
+def _keeps_bounds(value: Any, rule: Mapping[str, Any]) -> bool:
+    try:
+        return all(keeps(value, rule[name]) for name, keeps in _PLAIN_BOUNDS.items() if name in rule)
+    except TypeError:  # a bound that is none for this type of value
+        return False
 
 
 def _path(parts: Iterable[Any]) -> str:

@@ -11,7 +11,7 @@ from beforehand.engine.references import Reference, parse_reference, references_
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, Step
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, UnknownName, unknown
 
 _UNKNOWN_FIRST = ("step.unknown_tool", "step.unknown_dependency", "step.unknown_reference", "plan.unknown_key")
 
@@ -30,18 +30,21 @@ class Names:
     def __contains__(self, name: str) -> bool:
         return name in self.names
 
-    def near(self, name: str) -> tuple[str, ...]:
+    def unknown(self, name: Any, inside: str = "") -> UnknownName:
+        """What is said of a name that no step has."""
         if self.left == 0:
-            return ()
+            return unknown("step", name, None, inside=inside)
         self.left -= 1
-        if len(self.names) <= 200:
-            return nearest_names(name, self.names)
+        near = self.names if len(self.names) <= 200 else self._likely(str(name))
+        return unknown("step", name, near, inside=inside)
+
+    def _likely(self, name: str) -> list[str]:
         pairs = {name[place : place + 2] for place in range(len(name) - 1)}
 
         def likeness(other: str) -> float:
             return sum(pair in other for pair in pairs) / (len(name) + len(other))
 
-        return nearest_names(name, nlargest(50, self.names, key=likeness))
+        return nlargest(50, self.names, key=likeness)
 
 
 def check_document(document: Any, catalog: ToolCatalog) -> tuple[Plan, list[Problem]]:
@@ -61,17 +64,19 @@ def plan_from(document: Any, catalog: ToolCatalog) -> Plan:
 
 
 def invalid_plan(problems: list[Problem]) -> BadInputError:
+    """The error for a plan with problems; it holds all of them."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
     return BadInputError(
         f"The plan has {count}: {problems[0].says}",
         code="plan.invalid",
         problems=problems,
         nearest=problems[0].nearest,
-        hint="Mend what is listed and send it again.",
+        hint="Correct what is listed and send it again.",
     )
 
 
 def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
+    """Everything wrong with a plan that could be read: tools, arguments, dependencies, conditions, circles."""
     plan = reading.plan
     ids = {step.id for step in plan.steps}
     known = Names(ids | reading.broken_ids)
@@ -100,9 +105,9 @@ def _duplicates(plan: Plan) -> list[Problem]:
 
 def _tool_problems(step: Step, path: str, catalog: ToolCatalog) -> list[Problem]:
     if catalog.get(step.tool) is None:
-        nearest = nearest_names(step.tool, catalog.names())
-        says = f"{step.id} calls the unknown tool {step.tool!r}; nearest: {name_list(nearest)}."
-        return [Problem(code="step.unknown_tool", about=step.id, path=f"{path}.tool", says=says, nearest=nearest)]
+        told = unknown("tool", step.tool, catalog.names())
+        says = f"{step.id}: {told.says}"
+        return [Problem(code="step.unknown_tool", about=step.id, path=f"{path}.tool", says=says, nearest=told.nearest)]
     return [
         Problem(code="step.bad_args", about=step.id, path=f"{path}.{where}", says=f"{step.id}: {where} {what}.")
         for where, what in catalog.complaints(step.tool, step.args, filled_in=False)
@@ -113,11 +118,14 @@ def _dependency_problems(step: Step, path: str, known: Names) -> list[Problem]:
     problems = []
     for name in dict.fromkeys(step.depends_on):
         if name not in known:
-            nearest = known.near(name)
-            says = f"{step.id} depends on {name!r}, which is not in the plan; nearest: {name_list(nearest)}."
+            told = known.unknown(name, "dependsOn")
             problems.append(
                 Problem(
-                    code="step.unknown_dependency", about=step.id, path=f"{path}.dependsOn", says=says, nearest=nearest
+                    code="step.unknown_dependency",
+                    about=step.id,
+                    path=f"{path}.dependsOn",
+                    says=f"{step.id}: {told.says}",
+                    nearest=told.nearest,
                 )
             )
     loops = step.for_each is not None
@@ -144,17 +152,16 @@ def _place_of(step: Step, reference: Reference) -> str:
 
 def _bad_reference(step: Step, path: str, reference: Reference, known: Names, loops: bool) -> Problem:
     name, shown = reference.step, str(reference)
+    told = known.unknown(name, shown)
+    says = f"{step.id}: {told.says}"
     if name in ("item", "index") and not loops:
         says = f"{step.id} uses {shown}, which only a step with forEach has."
-    else:
-        near = name_list(known.near(name))
-        says = f"{step.id} refers to {shown}, but there is no step {name!r}; nearest: {near}."
     return Problem(
         code="step.unknown_reference",
         about=step.id,
         path=path,
         says=says,
-        nearest=known.near(name),
+        nearest=told.nearest,
         try_next=f"Write ${shown} if a literal dollar is meant.",
     )
 
@@ -185,5 +192,5 @@ def _cycle(cycle: list[str]) -> Problem:
         about=cycle[0],
         path="steps",
         says=f"These steps wait for each other in a circle: {shown}.",
-        try_next="Take one of these dependencies or references away.",
+        try_next="Remove one of these dependencies or references.",
     )

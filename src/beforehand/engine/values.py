@@ -23,7 +23,7 @@ def json_value(value: Any, tool: str) -> Any:
         written = to_json(value, inf_nan_mode="constants")
         taken = value if type(value) in (str, int) else _read_back(value, written)
     except (ValueError, TypeError, RecursionError) as error:
-        raise Fault(f"The tool {tool} gave a value that is no JSON: {writable(str(error))}.") from error
+        raise Fault(f"The tool {tool} gave a value that is not JSON: {writable(str(error))}.") from error
     if len(written) > MAX_VALUE_BYTES:
         raise Fault(f"The tool {tool} gave {len(written)} bytes; {MAX_VALUE_BYTES} is the most a step may give.")
     return taken

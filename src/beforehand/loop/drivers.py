@@ -8,14 +8,13 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import structlog
-
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, iso
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 
-log = structlog.get_logger("beforehand.loop")
+log = Log("beforehand.loop")
 BUG = "bug"
 """The owner of a bug's decision is this and the owner of what stopped, such as `bug:run:r1`."""
 
@@ -85,8 +84,8 @@ class Drivers:
             about={**driven.about, **({"scene": driven.scene} if driven.scene else {})},
             evidence={"error": f"{type(error).__name__}: {error}", "afterSeq": seq},
             verbs=("restart", "leave"),
-            effects={"restart": "It is taken up again from the log.", "leave": "It stays as it is."},
-            if_unanswered="It stands still.",
+            effects={"restart": "It is started again from the log.", "leave": "It stays as it is."},
+            if_unanswered="It stays stopped.",
             asked_by="beforehand",
             opened_at=iso(self.clock.now_ms()),
         )

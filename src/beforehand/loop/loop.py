@@ -10,14 +10,13 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import structlog
-
 from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 
-log = structlog.get_logger("beforehand.loop")
+log = Log("beforehand.loop")
 
 STORE_RETRY_MS = 1_000
 SNAPSHOT_EVERY = 2_000
@@ -67,6 +66,7 @@ class Loop(Generic[InputT, CommandT]):
 
     @property
     def is_empty(self) -> bool:
+        """Whether nothing waits to be decided."""
         return not self._mailbox
 
     def put(self, given: InputT) -> None:

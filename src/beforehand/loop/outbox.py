@@ -4,12 +4,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
-import structlog
-
 from beforehand.loop.loop import stop
 from beforehand.model.errors import UnavailableError
+from beforehand.ports.log import Log
 
-log = structlog.get_logger("beforehand.loop")
+log = Log("beforehand.loop")
 Sending = Callable[[], Awaitable[None]]
 
 

@@ -29,6 +29,7 @@ def projection(*more: Mapping[str, RowMaker]) -> Projection:
 
 
 def plan_row_id(plan_id: str, version: int) -> str:
+    """The id of the row that holds one version of a plan."""
     return f"{plan_id}@{version}"
 
 

@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import structlog
-
 from beforehand.engine.decide import decide
 from beforehand.engine.inputs import (
     JudgeStep,
@@ -34,10 +32,11 @@ from beforehand.model.errors import BeforehandError, Fault, UnavailableError
 from beforehand.model.event import iso
 from beforehand.model.secrets import without_secrets
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 from beforehand.ports.tool import Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
 
-log = structlog.get_logger("beforehand.engine")
+log = Log("beforehand.engine")
 
 STOP_GRACE_MS = 10_000
 """How long a tool may take to end after it was told to stop."""
@@ -228,5 +227,5 @@ def _says(error: Exception) -> str:
 
 
 def _gone(run: RunState) -> UnavailableError:
-    says = f"Nobody runs {run.run_id} any more, so it did not take this in."
-    return UnavailableError(says, code="run.not_driven", hint="Ask again; the run is then taken up.")
+    says = f"The run {run.run_id} is not driven any more, so this was not accepted."
+    return UnavailableError(says, code="run.not_driven", hint="Try again; the run is then resumed.")

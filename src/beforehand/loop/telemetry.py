@@ -18,6 +18,7 @@ class Telemetry:
 
     @property
     def listeners(self) -> int:
+        """How many follow the live frames."""
         return len(self._listeners)
 
     def publish(self, frame: Mapping[str, Any], scene: str | None = None) -> None:

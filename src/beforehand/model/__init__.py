@@ -1,4 +1,4 @@
-"""The words of the house: frozen data, legal transitions, events, reasons and errors.
+"""The words of Beforehand: frozen data, legal transitions, events, reasons and errors.
 
 Everything here is plain data over the standard library and pydantic; every other room speaks in these words.
 """

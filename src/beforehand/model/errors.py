@@ -35,10 +35,18 @@ class BeforehandError(Exception):
 
     @classmethod
     def unknown(
-        cls, kind: str, name: object, known: Iterable[str], *, code: str | None = None, plural: str = "", hint: str = ""
+        cls,
+        kind: str,
+        name: object,
+        known: Iterable[str],
+        *,
+        code: str | None = None,
+        inside: str = "",
+        plural: str = "",
+        hint: str = "",
     ) -> Self:
         """The error for a name nobody knows; the code is `<kind>.unknown` unless another is given."""
-        told = unknown(kind, name, known, plural=plural)
+        told = unknown(kind, name, known, inside=inside, plural=plural)
         return cls(told.says, code=code or f"{kind}.unknown", nearest=told.nearest, hint=hint)
 
 

@@ -30,7 +30,7 @@ class Problem(Reason):
 
 
 def nearest_names(wanted: str, names: Iterable[str]) -> tuple[str, ...]:
-    """All the names when there are ten or fewer, else the three nearest, as every message of the house offers them."""
+    """All the names when there are ten or fewer, else the three nearest, as every message offers them."""
     known = sorted(set(names))
     if len(known) <= 10:
         return tuple(known)
@@ -53,15 +53,29 @@ class UnknownName(NamedTuple):
     nearest: tuple[str, ...]
 
 
-def unknown(kind: str, name: object, known: Iterable[str], *, plural: str = "") -> UnknownName:
-    """The one way to say that a name is not known: `Unknown robot 'RB-9'. Known robots: RB-1, RB-2.`
+def unknown(
+    kind: str, name: object, known: Iterable[str] | None, *, inside: str = "", plural: str = "", like: str = ""
+) -> UnknownName:
+    """The one way to say that a name is not known: `Unknown robot 'RB-9' in hall. Known robots: RB-1, RB-2.`
 
-    With more than ten names the three nearest are given. `plural` is for nouns that do not just take an s.
+    With more than ten names the three nearest are given, with `known=None` none. `inside` says where the name was
+    looked for, `plural` is for nouns that do not just take an s, `like` is the spelling to compare with when that is
+    not the name itself.
     """
+    lead = f"Unknown {kind} {_shown(name)}{f' in {inside}' if inside else ''}."
+    if known is None:
+        return UnknownName(lead, ())
     names = set(known)
-    nearest = nearest_names(str(name), names)
+    nearest = nearest_names((like or str(name))[:80], names)
     plural = plural or f"{kind}s"
     if not nearest:
-        return UnknownName(f"Unknown {kind} {name!r}. There are no {plural}.", ())
+        return UnknownName(f"{lead} There are no {plural}.", ())
     which = "Known" if len(names) <= 10 else "Nearest"
-    return UnknownName(f"Unknown {kind} {name!r}. {which} {plural}: {name_list(nearest)}.", nearest)
+    return UnknownName(f"{lead} {which} {plural}: {name_list(nearest)}.", nearest)
+
+
+def _shown(name: object) -> str:
+    """A name as a sentence can hold it: short, and never a whole tree."""
+    if isinstance(name, str):
+        return repr(name[:80])
+    return repr(name)[:80] if isinstance(name, int | float | None) else "(a list or an object)"

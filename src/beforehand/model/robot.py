@@ -1,4 +1,4 @@
-"""What goes between the house and a fleet robot, whatever protocol carries it.
+"""What goes between Beforehand and a fleet robot, whatever protocol carries it.
 
 The core sends a target and the robot finds its own way there. Telemetry is a report, not an order: it may come late,
 twice or out of order, which `boot` and `seq` tell. `task_status` is the protocol's own number: 0 none, 1 waiting,

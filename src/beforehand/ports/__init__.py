@@ -1,4 +1,4 @@
-"""What the house needs from outside, as small protocols: a store, tools, a workspace, a clock, robots, graphs.
+"""What Beforehand needs from outside, as small protocols: a store, tools, a workspace, a clock, robots, graphs.
 
 Adapters keep these promises and take no decisions.
 """

@@ -10,4 +10,5 @@ from importlib.util import find_spec
 
 @cache
 def has_scipy() -> bool:
+    """Whether scipy is installed; looked up once."""
     return find_spec("scipy") is not None

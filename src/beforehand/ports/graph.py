@@ -1,6 +1,6 @@
 """Where the map of a robot cell is kept: in this process, or in a graph database others look at and change too.
 
-The store keeps and gives back scenes; it never searches. Paths and their tie-break are the house's own, so that every
+The store keeps and gives back scenes; it never searches. Paths and their tie-break are its own, so that every
 store gives the same plan to the byte.
 """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from beforehand.model.errors import BadInputError
 from beforehand.model.machine import SIM, options_of
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, unknown
 
 MachineCheck = Callable[[Mapping[str, Any]], Iterable[Problem]]
 """Given what stands beside the kind, everything that is wrong with it. The `path` of a problem is the key it is about
@@ -53,7 +53,8 @@ class MachineKinds:
         if not isinstance(machine, str | Mapping):
             return [_problem("scene.invalid", path, f"A {self._what} is a kind such as sim, or a mapping with kind.")]
         if isinstance(machine, Mapping) and "kind" not in machine:
-            return [_problem("scene.missing", f"{path}.kind", f"kind is missing. {self._known_kinds()}")]
+            says = f"kind is missing. Known {self._what} kinds: {name_list(self.known())}."
+            return [_problem("scene.missing", f"{path}.kind", says)]
         kind = machine if isinstance(machine, str) else machine["kind"]
         if not isinstance(kind, str) or kind not in self._checks:
             return [self._unknown(kind, path if isinstance(machine, str) else f"{path}.kind")]
@@ -72,19 +73,16 @@ class MachineKinds:
 
     def _unknown(self, kind: Any, path: str) -> Problem:
         shown = repr(kind) if isinstance(kind, str | int | float | None) else "a list or mapping"
-        nearest = nearest_names(str(kind)[:60], self._checks)
+        told = unknown(f"{self._what} kind", kind, self._checks)
         return Problem(
             code=f"scene.unknown_{self._what}",
             about=shown[:60],
-            says=f"Unknown {self._what} kind {shown[:60]}. {self._known_kinds()}",
+            says=told.says,
             try_next="Use one of them, or install the plug-in that brings this kind.",
             path=path,
-            nearest=nearest,
+            nearest=told.nearest,
             fixable_by="user",
         )
-
-    def _known_kinds(self) -> str:
-        return f"Known {self._what} kinds: {name_list(self.known())}."
 
 
 def _problem(code: str, path: str, says: str) -> Problem:

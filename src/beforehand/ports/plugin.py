@@ -24,10 +24,11 @@ class PluginRegistry:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
+        """The tools offered so far."""
         return tuple(self._tools.values())
 
     def add_tool(self, tool: Tool) -> None:
-        """Offer a tool under the name in its spec; the plug-in's name is noted as where it comes from."""
+        """Offer a tool under the name in its spec; BadInputError for what is not a tool, or a name offered twice."""
         spec = getattr(tool, "spec", None)
         if not isinstance(tool, Tool) or not isinstance(spec, ToolSpec):
             raise BadInputError(

@@ -53,6 +53,7 @@ class EventFilter:
     owner: str | None = None
 
     def admits(self, record: Record) -> bool:
+        """Whether a record passes this filter."""
         return (
             (not self.kinds or record.kind in self.kinds)
             and (self.run is None or record.run_id == self.run)
@@ -84,7 +85,8 @@ class Store(Protocol):
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         """Make the events durable, in order, in one transaction with their rows; return them numbered."""
 
-    async def last_seq(self) -> int: ...
+    async def last_seq(self) -> int:
+        """The number of the newest event; 0 in an empty log."""
 
     async def records(
         self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING, *, most_bytes: int | None = None
@@ -96,9 +98,11 @@ class Store(Protocol):
     ) -> list[Record]:
         """The last `limit` records with a number below `before`, or of all; in order, the newest last."""
 
-    async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]: ...
+    async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]:
+        """The same as events, brought to the present version."""
 
-    async def row(self, kind: str, id: str) -> dict[str, Any] | None: ...
+    async def row(self, kind: str, id: str) -> dict[str, Any] | None:
+        """One document, or None."""
 
     async def rows(
         self,
@@ -111,15 +115,17 @@ class Store(Protocol):
     ) -> list[dict[str, Any]]:
         """Documents of a kind in the order they first appeared."""
 
-    async def count(self, kind: str, *, open: bool | None = None) -> int: ...
+    async def count(self, kind: str, *, open: bool | None = None) -> int:
+        """How many documents of a kind there are."""
 
     async def save_snapshot(self, owner: str, seq: int, body: Mapping[str, Any]) -> None:
         """Keep a driver's state at a number; a cache like the rows, and dropped when the data's version changes."""
 
-    async def snapshot(self, owner: str) -> tuple[int, dict[str, Any]] | None: ...
+    async def snapshot(self, owner: str) -> tuple[int, dict[str, Any]] | None:
+        """The number and the state that were kept last, or None."""
 
     async def rebuild_rows(self) -> None:
-        """Drop every row and read them anew from the log."""
+        """Drop every row and read them again from the log."""
 
     def on_commit(self, listener: Callable[[Sequence[Record]], None]) -> Callable[[], None]:
         """Call `listener` in the event loop with what each commit made durable; the result takes it off again."""

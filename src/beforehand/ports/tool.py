@@ -130,6 +130,6 @@ class Tool(ABC):
 
 
 class ToolSource(Protocol):
-    """Where tools are found by name; a name nobody offers is a Fault."""
+    """Where tools are found by name; an unknown name is a NotFoundError."""
 
     def get(self, name: str) -> Tool: ...

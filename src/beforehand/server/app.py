@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import structlog
 from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 
@@ -25,6 +26,7 @@ from beforehand.server.routes import auth, events, health, inbox, plans, runs, s
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.sse import Audience
 
+log = structlog.get_logger("beforehand.server")
 BASE = "/api/v1"
 ROUTERS: tuple[APIRouter, ...] = (
     events.router,
@@ -67,8 +69,14 @@ def _forget_framework_errors(schema: dict[str, Any]) -> None:
 
 
 def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
-    """The HTTP sides of the crafts that have one."""
-    return tuple(craft.http() for craft in crafts.by_name.values() if craft.http is not None)
+    """The HTTP sides of the crafts that have one; one that cannot be loaded is told in the server's log."""
+    found: list[HttpPart] = []
+    for craft in crafts.by_name.values():
+        try:
+            found += [] if craft.http is None else [craft.http()]
+        except Exception:  # somebody else's code: it may fail in any way, and the rest works on
+            log.exception("the calls of a craft could not be loaded", craft=craft.name)
+    return tuple(found)
 
 
 def create_app(

@@ -168,7 +168,7 @@ def refuse_other_names(host: str, bound: str) -> None:
         name = host
     if host and name != bound.lower().strip("[]") and not is_loopback(name):
         raise ForbiddenError(
-            f"This server does not go by the name {name[:200]!r}.",
+            f"This server is not known by the name {name[:200]!r}.",
             code="auth.host",
             hint="Use http://127.0.0.1, or set a token to serve other names.",
         )

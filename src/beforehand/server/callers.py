@@ -1,4 +1,4 @@
-"""Who calls, and what reaches the calls: the house, and the caller the guard found."""
+"""Who calls, and what reaches the calls: the runtime, and the caller that `auth` found."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -23,11 +23,11 @@ LOCAL = Caller("local", "admin")
 def require(caller: Caller, role: str, for_what: str = "this") -> None:
     if not may(caller.role, role):
         raise ForbiddenError(
-            f"The token {caller.name!r} is a {caller.role}'s; {for_what} needs {role}.", code="auth.role"
+            f"The token {caller.name!r} has the role {caller.role}; {for_what} needs {role}.", code="auth.role"
         )
 
 
-def _house(request: Request) -> Runtime:
+def _runtime(request: Request) -> Runtime:
     runtime: Runtime = request.app.state.runtime
     return runtime
 
@@ -50,6 +50,6 @@ def admins_only() -> Any:
     return Depends(check)
 
 
-RuntimeDep = Annotated[Runtime, Depends(_house)]
+RuntimeDep = Annotated[Runtime, Depends(_runtime)]
 CallerDep = Annotated[Caller, Depends(_caller)]
 CorrelationDep = Annotated[str, Depends(_correlation)]

@@ -1,6 +1,6 @@
 """Errors on the wire: `application/problem+json`, by one table from the error tree to HTTP statuses.
 
-Nothing else in the house knows a status code. What nobody expected is a 500 with the correlation id to look for in
+Nothing else knows a status code. What nobody expected is a 500 with the correlation id to look for in
 the log, and no traceback.
 """
 
@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from beforehand.model import errors as tree
-from beforehand.model.reason import Problem
+from beforehand.model.reason import Problem, unknown
 from beforehand.server.responses import written
 
 PROBLEM = "application/problem+json"
@@ -45,9 +45,9 @@ STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
     VersionNeededError: (428, "The edit does not say its version"),
     tree.TooLargeError: (413, "This is too large"),
     tree.TooSlowError: (408, "The body took too long"),
-    tree.NotFoundError: (404, "There is no such thing"),
+    tree.NotFoundError: (404, "Not found"),
     MethodError: (405, "This cannot be done here"),
-    tree.ConflictError: (409, "Things have moved on"),
+    tree.ConflictError: (409, "The state has changed since"),
     tree.RefusedError: (409, "Refused"),
     tree.NotUnderstoodError: (422, "This was not understood"),
     tree.UnauthorisedError: (401, "A token is needed"),
@@ -55,8 +55,8 @@ STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
     tree.TooManyError: (429, "Too many tries"),
     tree.UnavailableError: (503, "Something does not answer"),
     tree.NotLeadingError: (503, "Another process leads this home"),
-    tree.Fault: (502, "It did not work out"),
-    tree.BeforehandError: (500, "An error of Beforehand itself"),
+    tree.Fault: (502, "It failed"),
+    tree.BeforehandError: (500, "An error in Beforehand itself"),
 }
 
 
@@ -111,7 +111,7 @@ def input_problems(found: Any, names: tuple[str, ...] = ()) -> list[Problem]:
     for one in found:
         path = ".".join(str(part) for part in one["loc"] if part not in ("body", "query", "path", "header"))
         if one["type"] == "extra_forbidden":
-            says = f"{path!r} is not known here."
+            says = unknown("field", path, names or None).says
             problems.append(Problem(code="input.unknown", about=path, path=path, says=says, nearest=names))
         else:
             msg = str(one["msg"]).removeprefix("Value error, ")

@@ -34,7 +34,7 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP gets the same kind of answer as everything else."""
-        told = problem(MalformedError("This is no HTTP request that can be read.", code="http.malformed"))
+        told = problem(MalformedError("This is not an HTTP request that can be read.", code="http.malformed"))
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: {PROBLEM}\r\nContent-Length: {len(told.body)}\r\n"
         self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(told.body))
         self.refused = True
@@ -87,7 +87,7 @@ class Listener(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Stop on SIGINT and SIGTERM without raising them again: the house still has to be closed."""
+        """Stop on SIGINT and SIGTERM without raising them again: the runtime still has to be closed."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -102,14 +102,14 @@ class Listener(uvicorn.Server):
 def bind(host: str, port: int) -> socket.socket:
     """A socket bound to the address; BadInputError with a sentence when that cannot be."""
     if not 0 <= port <= 65_535:
-        raise BadInputError(f"There is no port {port}; ports go from 0 to 65535.", code="server.address")
+        raise BadInputError(f"{port} cannot be a port; ports go from 0 to 65535.", code="server.address")
     try:
         family, kind, proto, _, address = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         bound = socket.socket(family, kind, proto)
     except (OSError, UnicodeError) as error:
-        raise BadInputError(f"{host}:{port} is no address to listen on: {error}.", code="server.address") from None
+        raise BadInputError(f"{host}:{port} is not an address to listen on: {error}.", code="server.address") from None
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
@@ -131,7 +131,7 @@ def _unbound(host: str, port: int, error: OSError) -> BadInputError:
         return BadInputError(
             f"Port {port} may not be used by this user.", code="server.port", hint="Ports from 1024 on are free to use."
         )
-    return BadInputError(f"{host}:{port} is no address to listen on: {error}.", code="server.address")
+    return BadInputError(f"{host}:{port} is not an address to listen on: {error}.", code="server.address")
 
 
 def is_local(bound: socket.socket) -> bool:

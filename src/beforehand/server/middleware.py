@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import structlog
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beforehand.app.ids import new_id
+from beforehand.ports.log import Log, answering
 from beforehand.server.errors import bug
 
-log = structlog.get_logger("beforehand.http")
+log = Log("beforehand.http")
 
 HEADER = "X-Correlation-Id"
 _WHOLE_ID = re.compile(r"[\x21-\x7e]{1,128}")
@@ -51,7 +51,7 @@ class RequestMiddleware:
         scope.setdefault("state", {})["correlation_id"] = correlation
         seen: dict[str, int] = {}
         began = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(correlation_id=correlation):
+        with answering(correlation):
             sending = _with_headers(send, correlation, seen, unchanging=scope["path"].startswith("/static/"))
             try:
                 await self.app(scope, receive, sending)

@@ -86,7 +86,7 @@ def _read_json(raw: bytes) -> Any:
     except RecursionError:
         raise BadInputError("The body is nested too deep.", code="document.depth") from None
     except json.JSONDecodeError as error:
-        raise MalformedError(f"The body is no JSON: {error}.") from None
+        raise MalformedError(f"The body is not JSON: {error}.") from None
     except ValueError:
         raise MalformedError("The body holds a number with thousands of digits.") from None
     return plain(value, "The body")
@@ -105,7 +105,7 @@ async def read_bytes(request: Request) -> bytes:
     except TimeoutError:
         raise TooSlowError(f"The body did not come in within {BODY_S:g} s, so nothing was done.") from None
     except ClientDisconnect:
-        raise MalformedError("The caller hung up before the body was whole.") from None
+        raise MalformedError("The connection closed before the whole body arrived.") from None
     if raw is None:
         raise _too_large()
     return raw

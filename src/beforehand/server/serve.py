@@ -7,18 +7,17 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-import structlog
-
 from beforehand.app.runs import recover_runs
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import activate_scene, find_anywhere, recover_scenes, save_scene
 from beforehand.app.settings import Settings
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BadInputError
+from beforehand.ports.log import Log
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, is_local, url_of
 
-log = structlog.get_logger("beforehand.server")
+log = Log("beforehand.server")
 
 
 async def serve(
@@ -76,7 +75,7 @@ def has_screen() -> bool:
 def _refuse_without_tokens(settings: Settings) -> None:
     if not Tokens(settings).any:
         raise BadInputError(
-            f"Listening on {settings['host']} lets other machines call, and no token is set, so this does not start.",
+            f"Listening on {settings['host']} lets other machines call, and no token is set, so it does not start.",
             code="server.open_door",
             hint="Make one with `beforehand token add`, set BEFOREHAND_TOKEN, or listen on 127.0.0.1.",
         )

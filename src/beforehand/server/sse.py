@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-import structlog
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from beforehand.loop.feed import Feed
+from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
-log = structlog.get_logger("beforehand.http")
+log = Log("beforehand.http")
 
 HEARTBEAT_S = 15.0
 PATIENCE_S = 20.0

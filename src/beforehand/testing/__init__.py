@@ -1,6 +1,6 @@
 """The test kit: virtual time, a store in memory, tools that follow a script, and scenarios of plans.
 
-For the house's own tests and for users' tests of their tools and plans. Nothing here sleeps or writes to disk.
+For Beforehand's own tests and for users' tests of their tools and plans. Nothing here sleeps or writes to disk.
 
     scenario = PlanScenario(ScriptedTool("weigh", takes(2, {"kg": 7})))
     await scenario.begin({"steps": [{"id": "a", "tool": "weigh"}]})

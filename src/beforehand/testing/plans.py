@@ -1,7 +1,7 @@
 """Scenarios of plans: a plan run by the real driver on virtual time, with a store in memory.
 
-`play` goes on until the run has ended or only a person can move it; `answer` and `tell` are that person; `crash` ends
-the driver without a trace and `take_up` begins again from the log alone.
+`play` goes on until the run has ended or only a person can move it; `answer` and `send` are that person; `crash` ends
+the driver without a trace and `recover` begins again from the log alone.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from beforehand.loop.run_driver import RunDriver, Surroundings
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, Verdict
 from beforehand.model.plan import Plan, RunStatus
-from beforehand.ports.tool import Workspace
+from beforehand.ports.tool import Tool, Workspace
 from beforehand.testing.clock import StandstillError, VirtualClock
 from beforehand.testing.tools import ScriptedTool
 from beforehand.testing.workspace import MemoryWorkspace
@@ -30,7 +30,7 @@ MOST_JUMPS = 100_000
 class PlanScenario:
     def __init__(
         self,
-        *tools: ScriptedTool,
+        *tools: Tool,
         clock: VirtualClock | None = None,
         store: MemoryStore | None = None,
         workspace: Workspace | None = None,
@@ -38,8 +38,9 @@ class PlanScenario:
     ) -> None:
         self.clock = clock or VirtualClock()
         self.store = store or MemoryStore()
-        self.tools = {tool.spec.name: tool for tool in tools}
-        for tool in tools:
+        self.tools = {tool.spec.name: tool for tool in tools if isinstance(tool, ScriptedTool)}
+        """The scripted ones, which know what was asked of them."""
+        for tool in self.tools.values():
             tool.clock = tool.clock or self.clock
         self.catalog = ToolCatalog(tool.spec for tool in tools)
         self.progress: list[tuple[str, float]] = []
@@ -73,7 +74,10 @@ class PlanScenario:
         return self
 
     async def play(self, seconds: float | None = None) -> RunStatus:
-        """Let time pass: so many seconds, or until the run has ended or waits for a person."""
+        """Let time pass: so many seconds, or until the run has ended or waits for a person.
+
+        StandstillError when it never does.
+        """
         await self.clock.settle()
         end = None if seconds is None else self.now + round(seconds * 1000)
         for _ in range(MOST_JUMPS):
@@ -89,7 +93,7 @@ class PlanScenario:
             await self._work
         return self.run.status
 
-    async def tell(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
+    async def send(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
         """A person's word to the run, such as `tell(RetryAsked, "a")`; a run that had ended gets a driver again."""
         driver = self._driver if self._driver is not None and not self._is_over() else None
         asked = asyncio.ensure_future((driver or self._put_on_driver()).request(make(self.now, *args, **more)))
@@ -98,14 +102,14 @@ class PlanScenario:
 
     async def answer(self, verb: str, value: Any = None, *, step: str | None = None, note: str = "") -> Verdict[Any]:
         """Answer the open decision, or the one about a step."""
-        return await self.tell(Answered, self.decision(step).id, verb, value, note)
+        return await self.send(Answered, self.decision(step).id, verb, value, note)
 
     async def adopt(self, edits: list[Mapping[str, Any]]) -> Verdict[Any]:
         """Edit the plan and go on with the new version."""
         latest = self.plans[max(self.plans)]
         plan = edited(latest, edits, self.catalog, created_at="")
         self.plans[plan.version] = plan
-        return await self.tell(Adopted, plan)
+        return await self.send(Adopted, plan)
 
     async def crash(self) -> None:
         """The process is gone: what ran is cut off, and what was decided and not yet written never was."""
@@ -139,30 +143,38 @@ class PlanScenario:
 
     @property
     def now(self) -> int:
+        """The virtual time in ms."""
         return self.clock.now_ms()
 
     @property
     def statuses(self) -> dict[str, str]:
+        """The status of each step, by its name."""
         return {name: state.status.value for name, state in self.run.steps.items()}
 
     def step(self, name: str) -> StepState:
+        """The state of a step; KeyError for an unknown name."""
         return self.run.steps[name]
 
     def status(self, name: str) -> str:
+        """The status of a step."""
         return self.run.steps[name].status.value
 
     def value(self, name: str) -> Any:
+        """What a step gave."""
         return self.run.steps[name].value
 
     def error(self, name: str) -> str:
+        """Why a step failed, or empty text."""
         return str((self.run.steps[name].result or {}).get("error", ""))
 
     def decision(self, step: str | None = None) -> Decision:
+        """The one open decision, of a step where one is named; AssertionError where there is not exactly one."""
         found = [one for one in self.run.decisions.values() if step is None or one.about["stepId"] == step]
         assert len(found) == 1, f"{len(found)} decisions are open, not one: {[one.title for one in found]}"
         return found[0]
 
     def events(self, kind: str, step: str | None = None) -> list[Event]:
+        """The events of a kind, of one step where it is named, in the order of the log."""
         return [
             event
             for event in self.store.log

@@ -32,6 +32,7 @@ class Outcome:
 
 
 def gives(value: Any = None, *, logs: tuple[str, ...] = ()) -> Outcome:
+    """An outcome that is a value, after so many seconds."""
     return Outcome(value, logs=logs)
 
 
@@ -46,6 +47,7 @@ def takes(seconds: float, value: Any = None) -> Outcome:
 
 
 def fails(says: str = "It did not work.", *, transient: bool = False, untouched: bool = False) -> Outcome:
+    """An outcome that is a fault with this sentence."""
     return Outcome(fault=Fault(says, transient=transient, untouched=untouched), acts=False)
 
 

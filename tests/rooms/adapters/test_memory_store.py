@@ -20,7 +20,7 @@ async def test_every_event_can_be_looked_at_and_appends_are_counted() -> None:
 async def test_it_breaks_down_and_is_mended() -> None:
     store = MemoryStore()
     store.break_down()
-    with pytest.raises(UnavailableError, match="no room left"):
+    with pytest.raises(UnavailableError, match="no space left"):
         await store.append([Event("a", {}, {}, 5)])
     store.mend()
     await store.append([Event("b", {}, {}, 5)])

@@ -80,7 +80,7 @@ def test_what_holds(text: str, holds: bool) -> None:
             "__import__('os')",
             "at character 1: expected a reference or a literal, found '__import__' (put text in quotes: \"…\")",
         ),
-        ("${a b} == 1", "at character 1: '${a b}' is no reference such as $step_1.part"),
+        ("${a b} == 1", "at character 1: '${a b}' is not a reference such as $step_1.part"),
         ("(" * 200 + "1" + ")" * 200, "it is nested too deeply"),
         ("not " * 200 + "1", "it is nested too deeply"),
     ],

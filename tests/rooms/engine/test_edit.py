@@ -93,19 +93,19 @@ def test_edits_build_on_each_other() -> None:
 @pytest.mark.parametrize(
     ("edit", "code", "says"),
     [
-        ("skip a", "edit.shape", "edits[0] is no edit: it needs an `op`."),
+        ("skip a", "edit.shape", "edits[0] is not an edit: it needs an `op`."),
         (
             {"op": "destroy", "id": "a"},
             "edit.unknown_op",
-            "edits[0]: unknown op 'destroy'; there is add, edit, move, remove, skip, unskip.",
+            "edits[0]: Unknown op 'destroy'. Known ops: add, edit, move, remove, skip, unskip.",
         ),
         (
             {"op": ["edit"]},
             "edit.unknown_op",
-            "edits[0]: unknown op ['edit']; there is add, edit, move, remove, skip, unskip.",
+            "edits[0]: Unknown op (a list or an object). Known ops: add, edit, move, remove, skip, unskip.",
         ),
-        ({"op": "skip"}, "edit.unknown_step", "edits[0]: There is no step None; nearest: a, b, c, d."),
-        ({"op": "skip", "id": "z"}, "edit.unknown_step", "edits[0]: There is no step 'z'; nearest: a, b, c, d."),
+        ({"op": "skip"}, "edit.unknown_step", "edits[0]: Unknown step None. Known steps: a, b, c, d."),
+        ({"op": "skip", "id": "z"}, "edit.unknown_step", "edits[0]: Unknown step 'z'. Known steps: a, b, c, d."),
         ({"op": "edit", "id": "a"}, "edit.shape", "edits[0]: an edit needs `set` with the fields to change."),
         ({"op": "edit", "id": "a", "set": {"id": "z"}}, "edit.fixed_field", "edits[0]: id cannot be set by an edit."),
         (
@@ -117,7 +117,7 @@ def test_edits_build_on_each_other() -> None:
         (
             {"op": "move", "id": "a", "before": "z"},
             "edit.unknown_step",
-            "edits[0]: There is no step 'z'; nearest: b, c, d.",
+            "edits[0]: Unknown step 'z'. Known steps: b, c, d.",
         ),
         ({"op": "add"}, "edit.shape", "edits[0]: an add needs `step`, with at least `id` and `tool`."),
         (

@@ -19,7 +19,7 @@ def says(document: Any) -> list[str]:
         ({"steps": {}}, "A plan needs `steps`: a list with at least one step."),
         ({"steps": []}, "The plan has no steps."),
         ([], "The plan has no steps."),
-        ({"steps": ["x"]}, "steps[0] is no step: a step is an object with `id` and `tool`."),
+        ({"steps": ["x"]}, "steps[0] is not a step: a step is an object with `id` and `tool`."),
         ({"steps": [{"id": "a"}]}, "a needs the field 'tool'."),
         ({"steps": [{"tool": "t"}]}, "steps[0] needs the field 'id'."),
         ({"steps": [{"id": "a b", "tool": "t"}]}, "a b: id may hold only letters, digits, `_` and `-`."),

@@ -54,7 +54,7 @@ def test_everything_wrong_with_the_parameters_is_told() -> None:
     with pytest.raises(BadInputError) as caught:
         fill_template(template(**FULL), {"n": "three", "files": {}, "nope": 1})
     assert [problem.says for problem in caught.value.problems] == [
-        "copy has no parameter 'nope'; it has files, n, what.",
+        "Unknown parameter 'nope' in copy. Known parameters: files, n, what.",
         "copy needs the parameter what (string).",
         "n must be of type integer.",
         "files must be of type array.",

@@ -33,7 +33,7 @@ def problems(*steps: dict[str, Any]) -> list[tuple[str, str, str]]:
             [step("a", "raed")],
             "step.unknown_tool",
             "steps[0].tool",
-            "a calls the unknown tool 'raed'; nearest: free, read.",
+            "a: Unknown tool 'raed'. Known tools: free, read.",
         ),
         ([step("a", "read")], "step.bad_args", "steps[0].args", "a: args needs 'path'."),
         (
@@ -46,19 +46,19 @@ def problems(*steps: dict[str, Any]) -> list[tuple[str, str, str]]:
             [step("a", dependsOn=["b"])],
             "step.unknown_dependency",
             "steps[0].dependsOn",
-            "a depends on 'b', which is not in the plan; nearest: a.",
+            "a: Unknown step 'b' in dependsOn. Known steps: a.",
         ),
         (
             [step("a", args={"x": "$b.c"})],
             "step.unknown_reference",
             "steps[0].args.x",
-            "a refers to $b.c, but there is no step 'b'; nearest: a.",
+            "a: Unknown step 'b' in $b.c. Known steps: a.",
         ),
         (
             [step("a", when="$b == 1")],
             "step.unknown_reference",
             "steps[0].when",
-            "a refers to $b, but there is no step 'b'; nearest: a.",
+            "a: Unknown step 'b' in $b. Known steps: a.",
         ),
         (
             [step("a", args={"x": "$item"})],
@@ -131,7 +131,7 @@ def test_plan_from_gives_the_plan_or_every_problem() -> None:
     with pytest.raises(BadInputError) as caught:
         plan_from([step("a", "x"), step("b", "y")], CATALOG)
     assert caught.value.code == "plan.invalid"
-    assert caught.value.says.startswith("The plan has 2 problems: a calls")
+    assert caught.value.says.startswith("The plan has 2 problems: a: Unknown tool")
     assert len(caught.value.problems) == 2
     assert caught.value.nearest == ("free", "read")
 

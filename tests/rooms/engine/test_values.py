@@ -30,7 +30,7 @@ def test_a_value_is_taken_as_the_json_it_comes_to(value: Any, taken: Any) -> Non
     "value", [float("nan"), [float("-inf")], {"a": float("nan"), "b": "NaN"}, object(), "\ud800", ["\ud800"], b"\xff"]
 )
 def test_what_has_no_json_is_the_tools_fault(value: Any) -> None:
-    with pytest.raises(Fault, match="The tool t gave a value that is no JSON"):
+    with pytest.raises(Fault, match="The tool t gave a value that is not JSON"):
         json_value(value, "t")
 
 

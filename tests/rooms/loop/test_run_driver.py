@@ -26,7 +26,7 @@ class Losing(MemoryStore):
 
 async def test_whoever_asks_is_answered_when_what_follows_is_durable() -> None:
     run = await PlanScenario(ScriptedTool("hang", hangs())).begin({"steps": [{"id": "a", "tool": "hang"}]})
-    verdict = await run.tell(PauseAsked)
+    verdict = await run.send(PauseAsked)
     assert verdict.events[0].kind == "runUpdated"
     assert run.store.log[-1].data["status"] == "paused"
 
@@ -35,8 +35,8 @@ async def test_whoever_asks_a_driver_that_fails_is_told_and_not_left_waiting() -
     store = Losing()
     run = await PlanScenario(ScriptedTool("hang", hangs()), store=store).begin({"steps": [{"id": "a", "tool": "hang"}]})
     store.lost = True
-    with pytest.raises(UnavailableError, match="Nobody runs r1 any more"):
-        await run.tell(PauseAsked)
+    with pytest.raises(UnavailableError, match="r1 is not driven any more"):
+        await run.send(PauseAsked)
     assert run.tools["hang"].stopped == ["r1/a/1"]
     with pytest.raises(NotLeadingError):
         await run.play()
@@ -65,7 +65,7 @@ async def test_a_word_that_comes_while_the_run_ends_is_not_lost() -> None:
         {"steps": [{"id": "a", "tool": "once", "timeoutS": 60}, {"id": "b", "tool": "once"}]}
     )
     assert await run.play() is RunStatus.FAILED
-    await run.tell(RetryAsked, "a")
+    await run.send(RetryAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
 
 
@@ -96,7 +96,7 @@ async def test_events_carry_the_correlation_and_owner_of_their_run() -> None:
     run = await PlanScenario(ScriptedTool("echo", echoes())).begin(
         {"steps": [{"id": "a", "tool": "echo", "requiresApproval": True}]}
     )
-    await run.tell(Answered, run.decision().id, "approve")
+    await run.send(Answered, run.decision().id, "approve")
     await run.play()
     assert {(event.correlation_id, event.owner) for event in run.store.log} == {("c1", "run:r1")}
     assert all(isinstance(event, Event) and event.seq == n for n, event in enumerate(run.store.log, 1))

@@ -80,7 +80,7 @@ class Drive:
         self.sim.command(GoTarget(key, robot, named | payload), self.now_ms)
         return key
 
-    def tell(self, kind: type[PauseRobot | ResumeRobot | CancelTarget], robot: str = "R1") -> str:
+    def order(self, kind: type[PauseRobot | ResumeRobot | CancelTarget], robot: str = "R1") -> str:
         self.count += 1
         self.sim.command(kind(f"k{self.count}", robot), self.now_ms)
         return f"k{self.count}"

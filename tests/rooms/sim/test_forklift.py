@@ -184,7 +184,7 @@ def test_a_cancel_stops_at_the_next_node_with_status_6(drive):
     yard = drive()
     yard.go("C")
     yard.to(5)
-    yard.tell(CancelTarget)
+    yard.order(CancelTarget)
     yard.to(9)
     assert yard.last().task_status == 2
     yard.to(60)
@@ -195,7 +195,7 @@ def test_a_cancel_while_the_fork_moves_changes_nothing(drive):
     yard = drive(nodeId="P1")
     yard.go(None, **LOAD)
     yard.to(4)
-    yard.tell(CancelTarget)
+    yard.order(CancelTarget)
     yard.to(30)
     assert yard.statuses() == [0, 1, 2, 6]
     assert yard.sim.pallets()["pallet-1"] == ("worksite", "PICK")
@@ -205,7 +205,7 @@ def test_a_cancel_before_the_order_began_ends_it(drive):
     yard = drive()
     yard.go("B")
     yard.to(0.1)
-    yard.tell(CancelTarget)
+    yard.order(CancelTarget)
     yard.to(30)
     assert yard.statuses() == [0, 1, 6]
     assert yard.last().node_id == "A"
@@ -214,7 +214,7 @@ def test_a_cancel_before_the_order_began_ends_it(drive):
 @pytest.mark.parametrize("kind", [CancelTarget, PauseRobot, ResumeRobot])
 def test_with_nothing_running_the_other_commands_are_taken_and_change_nothing(drive, kind):
     yard = drive()
-    yard.tell(kind)
+    yard.order(kind)
     yard.to(5)
     assert yard.acks()[0].ok
     assert yard.statuses() == [0]
@@ -224,12 +224,12 @@ def test_pause_stops_on_the_spot_with_status_3_and_resume_goes_on(drive):
     yard = drive()
     yard.go("B")
     yard.to(5)
-    yard.tell(PauseRobot)
+    yard.order(PauseRobot)
     yard.to(20)
     stood = yard.sim.positions()["R1"]
     assert yard.last().task_status == 3
     assert 4.5 < stood.x < 5
-    yard.tell(ResumeRobot)
+    yard.order(ResumeRobot)
     yard.to(20 + 6)
     assert yard.statuses() == [0, 1, 2, 3, 2, 4]
     assert yard.last().node_id == "B"
@@ -239,9 +239,9 @@ def test_cancelled_while_paused_it_stays_where_it_stands_and_takes_the_next_orde
     yard = drive()
     yard.go("C")
     yard.to(5)
-    yard.tell(PauseRobot)
+    yard.order(PauseRobot)
     yard.to(6)
-    yard.tell(CancelTarget)
+    yard.order(CancelTarget)
     yard.to(20)
     assert yard.statuses() == [0, 1, 2, 3, 6]
     assert 4 < yard.sim.positions()["R1"].x < 6
@@ -312,8 +312,8 @@ def test_a_pause_on_the_way_does_not_cost_its_metres_twice(drive):
         yard.go("C")
         for number in range(pauses):
             yard.to(5 + number)
-            yard.tell(PauseRobot)
-            yard.tell(ResumeRobot)
+            yard.order(PauseRobot)
+            yard.order(ResumeRobot)
         yard.to(200)
         return yard.last().battery
 

@@ -248,7 +248,7 @@ def test_blocked_and_cancelled_it_lets_go_at_once(drive):
     yard = drive(fault("blocked"))
     yard.go("B")
     yard.to(6)
-    yard.tell(CancelTarget)
+    yard.order(CancelTarget)
     yard.to(10)
     assert yard.last().task_status == 6
     assert yard.last().blocked

@@ -1,4 +1,4 @@
-"""The toolbox, tools made of functions, and what a plug-in is handed."""
+"""The registry of tools, tools made of functions, and what a plug-in is handed."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -81,12 +81,12 @@ def test_toolbox_refuses_a_name_that_is_taken() -> None:
     assert len(box) == 1
 
 
-def test_toolbox_names_the_tools_there_are() -> None:
+def test_the_registry_names_the_tools_there_are() -> None:
     box = ToolRegistry([Wait(), AskPerson()])
     assert box.get("wait").spec.name == "wait"
     assert [spec.name for spec in box.specs()] == ["ask_person", "wait"]
     assert "wait" in box
-    with pytest.raises(NotFoundError, match=r"There is no tool wiat\. Tools: ask_person, wait") as caught:
+    with pytest.raises(NotFoundError, match=r"Unknown tool 'wiat'\. Known tools: ask_person, wait") as caught:
         box.get("wiat")
     assert caught.value.nearest == ("ask_person", "wait")
 

@@ -1,6 +1,6 @@
 """A bench of tools that shows how a plug-in is written: two physical ones and a pure one."""
 
-from beforehand.ports.plugin import PluginRegistry
+from beforehand import PluginRegistry
 from beforehand_example_plugin.append import Append
 from beforehand_example_plugin.count import count
 

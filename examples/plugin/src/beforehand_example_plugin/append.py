@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from beforehand.model.errors import Fault
-from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
+from beforehand import Fault, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 SIDE = {"type": "string", "enum": ["before", "after"]}
 SCHEMA = {

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from beforehand.adapters.tools.registry import tool
+from beforehand import tool
 
 
 @tool("bench.count", effect="pure", output="How many lines the file has; 0 when it is not there.")

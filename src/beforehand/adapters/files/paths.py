@@ -82,13 +82,13 @@ def is_temporary(name: str) -> bool:
 
 def missing(path: str) -> Fault:
     return refusal(
-        f"There is no file {shown(path)} in the workspace.", "file.missing", "Look with list_dir which files there are."
+        f"There is no file {shown(path)} in the workspace.", "file.missing", "list_dir shows which files there are."
     )
 
 
 def no_folder(path: str) -> Fault:
     return refusal(
-        f"There is no folder {shown(path)} in the workspace.", "file.missing", "Look with list_dir what there is."
+        f"There is no folder {shown(path)} in the workspace.", "file.missing", "list_dir shows what is there."
     )
 
 

@@ -50,7 +50,7 @@ def read_address(text: str, *, user: str | None = None, password: str | None = N
     if parts.scheme not in SCHEMES:
         raise _bad(f"it must begin with one of {name_list(f'{scheme}://' for scheme in SCHEMES)}")
     if not host:
-        raise _bad("it names no host")
+        raise _bad("it has no host")
     database = unquote(parts.path.strip("/")) or None
     if database is not None and "/" in database:
         raise _bad("what follows the host is one database name")

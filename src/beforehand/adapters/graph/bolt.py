@@ -135,7 +135,7 @@ class BoltGraph:
         if others and name == meant:
             return False
         hint = f"Add ?scene={name} to BEFOREHAND_GRAPH if the positions without a scene are meant." if others else ""
-        raise unknown_scene(name, known, f"The graph at {self.address.shown}", hint)
+        raise unknown_scene(name, known, f"the graph at {self.address.shown}", hint)
 
     # -- the line ------------------------------------------------------------------------------------------------
 

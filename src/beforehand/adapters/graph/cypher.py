@@ -1,4 +1,4 @@
-"""The Cypher the house uses: plain reads with ORDER BY, batched writes; no paths, no procedures, no extensions.
+"""The Cypher that is used: plain reads with ORDER BY, batched writes; no paths, no procedures, no extensions.
 
 Reads come in two kinds: of the nodes of one scene, and of nodes that carry no `scene` at all, as graphs made by others
 do. Relations count only between nodes of the same kind, so no scene reaches into another.

@@ -1,4 +1,4 @@
-"""What goes wrong between the house and a graph database, in plain sentences without secrets.
+"""What goes wrong between Beforehand and a graph database, in plain sentences without secrets.
 
 The server's own words stay out of them, except its error code: they may hold paths and values nobody asked for.
 """
@@ -7,17 +7,10 @@ from collections.abc import Iterable
 
 from beforehand.adapters.graph.address import GraphAddress
 from beforehand.model.errors import NotFoundError, UnavailableError
-from beforehand.model.reason import name_list, nearest_names
 
 
 def unknown_scene(name: str, known: Iterable[str], where: str, hint: str = "") -> NotFoundError:
-    nearest = nearest_names(name, known)
-    return NotFoundError(
-        f"{where} has no scene {name!r}; it has {name_list(nearest)}.",
-        code="graph.unknown_scene",
-        nearest=nearest,
-        hint=hint,
-    )
+    return NotFoundError.unknown("scene", name, known, code="graph.unknown_scene", inside=where, hint=hint)
 
 
 def no_driver() -> UnavailableError:
@@ -34,7 +27,7 @@ def unavailable(
     """A fault of the driver, the server or the line between them; `in_doubt` when a push was about to be kept."""
     code, says, hint = _explained(error, address, timeout_s)
     if in_doubt and not getattr(error, "code", None):  # a code is the server's own word that it did not keep it
-        says += " It may or may not have kept the scene; push again, which replaces it as a whole."
+        says += " It may or may not have kept the scene; push it again: that replaces the whole scene."
     return UnavailableError(says, code=f"graph.{code}", hint=hint)
 
 
@@ -44,7 +37,7 @@ def _explained(error: BaseException, address: GraphAddress, timeout_s: float) ->
     server = f"The graph server at {address.shown}"
     code = str(getattr(error, "code", None) or "")
     if code.endswith(".Forbidden"):
-        return ("forbidden", f"{server} does not allow this user to do it.", "Ask whoever looks after the database.")
+        return ("forbidden", f"{server} does not allow this user to do it.", "Ask the administrator of the database.")
     if isinstance(error, said.AuthError) or code.startswith("Neo.ClientError.Security"):
         return (
             "refused",
@@ -59,10 +52,10 @@ def _explained(error: BaseException, address: GraphAddress, timeout_s: float) ->
     if isinstance(error, TimeoutError) or "deadline" in str(error):
         return ("slow", f"{server} gave no answer within {timeout_s:g} s.", "Try again when it is less busy.")
     if isinstance(error, said.DriverError | OSError):
-        return ("gone", f"{server} does not answer, or broke off.", _LOOK)
+        return ("gone", f"{server} does not answer, or closed the connection.", _LOOK)
     if code.startswith("Neo.TransientError") or code.endswith(".ConstraintValidationFailed"):
         return ("busy", f"{server} could not do it just now ({code}).", "Try again.")
     return ("failed", f"{server} could not do it ({code or type(error).__name__}).", "Its own log says why.")
 
 
-_LOOK = "See that it runs, and that host, port and encryption in BEFOREHAND_GRAPH are right."
+_LOOK = "Check that it runs, and that host, port and encryption in BEFOREHAND_GRAPH are right."

@@ -14,7 +14,7 @@ class MemoryGraph:
 
     async def read(self, name: str) -> CellScene:
         if name not in self._scenes:
-            raise unknown_scene(name, self._scenes, "The graph in this process")
+            raise unknown_scene(name, self._scenes, "the graph in this process")
         return self._scenes[name]
 
     async def write(self, scene: CellScene) -> None:

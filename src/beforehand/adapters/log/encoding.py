@@ -113,7 +113,7 @@ def to_bytes(value: Any, what: str, path: str) -> bytes:
         raise _unwritable(value, what, path, str(problem)) from problem
     if len(encoded) > MAX_BYTES:
         raise TooLargeError(
-            f"{what} has {len(encoded)} bytes, more than the {MAX_BYTES} that may be; nothing was written.",
+            f"{what} has {len(encoded)} bytes, more than the {MAX_BYTES} allowed; nothing was written.",
             hint="Keep large contents in files and write their names instead.",
         )
     # Looking for the words is far cheaper than looking at every number; a text may well hold them.
@@ -173,7 +173,7 @@ def _time(ts: int, what: str) -> bytes:
     try:
         return iso(ts).encode()
     except (ValueError, OverflowError, OSError) as problem:
-        raise _refusal(what, [_problem("ts", f"{ts} is no time between the years 1 and 9999")]) from problem
+        raise _refusal(what, [_problem("ts", f"{ts} is not a time between the years 1 and 9999")]) from problem
 
 
 @lru_cache(1024)

@@ -41,7 +41,7 @@ def closed(where: str) -> UnavailableError:
 
 def no_room(where: str) -> UnavailableError:
     return UnavailableError(
-        f"There is no room left to write the log {where}; what was asked for was not written.",
+        f"There is no space left to write the log {where}; what was asked for was not written.",
         code="store.full",
         hint="Free some space on that disk and try again.",
     )
@@ -65,4 +65,6 @@ def half_a_character() -> BadInputError:
 
 def check_filter(only: EventFilter) -> None:
     if len(only.kinds) > _MOST_KINDS:
-        raise TooLargeError(f"{len(only.kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} may be.")
+        raise TooLargeError(
+            f"{len(only.kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} is the limit."
+        )

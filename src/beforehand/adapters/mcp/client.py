@@ -50,7 +50,7 @@ class McpServers:
             self._report(name, error.says, error.hint)
         except Exception as error:  # a server may answer anything; its tools are missing then, the rest is not
             self._report(
-                name, f"The MCP server {name} does not list its tools: {root_cause(error)}.", "Mend the server."
+                name, f"The MCP server {name} does not list its tools: {root_cause(error)}.", "Correct the server."
             )
         await connection.close()
         return []

@@ -99,6 +99,6 @@ def _problem(path: str, name: str, said: str) -> Problem:
         code="mcp.bad_config",
         about=name,
         says=f"Setting {path}: {said[:1].lower()}{said[1:]}.",
-        try_next="Mend the setting and start again.",
+        try_next="Correct the setting and start again.",
         path=path,
     )

@@ -1,6 +1,6 @@
 """A simulated cell controller: it moves along allowed edges, stabilises, runs, verifies, and can be told to fail.
 
-Like a real one it keeps going when the house dies: what it is doing is a few numbers in a file (where from, where to,
+Like a real one it keeps going when Beforehand dies: what it is doing is a few numbers in a file (where from, where to,
 from when until when), so that after a restart it can still say whether a command was finished. It refuses what the
 cell does not allow, whoever asks.
 """
@@ -56,9 +56,9 @@ class SimCell:
         doing = self._state["doing"]
         if doing is not None and doing["key"] == key:
             if doing["lost"]:
-                return ProbeAnswer("unknown", says="Power was lost on the way; nobody knows where the robot stands.")
-            return ProbeAnswer("running", says="The controller is still at it.")
-        return ProbeAnswer("not_begun", says="The controller never took it on.")
+                return ProbeAnswer("unknown", says="Power was lost on the way; the robot's position is not known.")
+            return ProbeAnswer("running", says="The controller is still working on it.")
+        return ProbeAnswer("not_begun", says="The controller never started it.")
 
     async def place(self, position: str, tool: str) -> None:
         self._state |= {"position": position, "tool": tool, "doing": None}
@@ -89,7 +89,7 @@ class SimCell:
     def _refuse_impossible(self, command: CellCommand) -> None:
         position = self._state["position"]
         if self._state["doing"] is not None:
-            raise _untouched("The robot is at something else or lost; say where it stands first.", "cell.busy")
+            raise _untouched("The robot is busy, or its position is not known; set its position first.", "cell.busy")
         if command.action == "move":
             if command.target not in self._exits.get(position, ()):
                 there = name_list(sorted(self._exits.get(position, ())))

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from beforehand.model.base import WireModel
 from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 FaultName = Literal[
     "offline",
@@ -75,7 +75,7 @@ def read_faults(document: Any, robot_ids: Collection[str] | None = None) -> list
     if problems:
         raise BadInputError(
             f"The fault script has {len(problems)} problem{'s' if len(problems) > 1 else ''}.",
-            hint="Mend each of them and try again.",
+            hint="Correct each of them and try again.",
             problems=sorted(problems, key=lambda problem: problem.code != "faults.unknown_name"),
         )
     return sorted((found for found in read if isinstance(found, FaultSpec)), key=lambda fault: fault.at_s)
@@ -119,17 +119,20 @@ def _as_problem(detail: Any, path: str) -> Problem:
     return _problem("faults.number", where, f"{names[-1]} is a number of seconds, 0 or more.")
 
 
+_CORRECT = "Correct it in the fault script."
+
+
 def _unknown(path: str, what: str, given: str, known: Collection[str]) -> Problem:
-    near = nearest_names(given, known)
+    told = unknown(what, given, known)
     return Problem(
         code="faults.unknown_name",
         about=given,
-        says=f"There is no {what} {given!r}.",
-        try_next=f"Use one of: {name_list(near)}.",
+        says=told.says,
+        try_next=_CORRECT,
         path=path,
-        nearest=near,
+        nearest=told.nearest,
     )
 
 
 def _problem(code: str, path: str, says: str) -> Problem:
-    return Problem(code=code, about=path or "faults", says=says, try_next="Mend it in the fault script.", path=path)
+    return Problem(code=code, about=path or "faults", says=says, try_next=_CORRECT, path=path)

@@ -17,7 +17,7 @@ from beforehand.adapters.sim.readings import Position, face, position, telemetry
 from beforehand.adapters.sim.roads import Roads
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import FleetScene, Occupancy
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import unknown
 from beforehand.model.robot import Ack, GoTarget, RobotCommand, Telemetry
 
 _VERSION = 1
@@ -63,8 +63,7 @@ class SimFleet:
         now_ms = self._play(now_ms)
         body = self._bodies.get(cmd.robot_id)
         if body is None:
-            near = name_list(nearest_names(cmd.robot_id, self._bodies))
-            says = f"There is no robot {cmd.robot_id!r}; there are: {near}."
+            says = unknown("robot", cmd.robot_id, self._bodies).says
             self._out.append(Ack(cmd.key, cmd.robot_id, now_ms, False, "robot.unknown", says))
             return
         if body.has("offline") or body.hit("lost_command"):
@@ -225,7 +224,7 @@ class SimFleet:
             case "ack" if not body.has("offline"):
                 self._out.append(Ack(arg[0], body.robot_id, at_ms, *arg[1:]))
             case "fail" if body.order is not None and body.order.key == arg:
-                forklift.fail(self._yard, body, f"{body.robot_id} reports a fault of its own.", at_ms)
+                forklift.fail(self._yard, body, f"{body.robot_id} reports an internal fault.", at_ms)
             case "cancel" if body.order is not None and body.order.key == arg:
                 forklift.cancel(self._yard, body, at_ms)
             case "strike":
@@ -286,9 +285,8 @@ class SimFleet:
         return report
 
     def _check_faults(self, faults: Sequence[FaultSpec]) -> None:
-        unknown = sorted({fault.robot_id for fault in faults} - set(self._bodies))
-        if unknown:
-            raise BadInputError(
-                f"Faults are named for robots that the scene {self._scene_name} does not have: {name_list(unknown)}.",
-                hint=f"Its robots are: {name_list(nearest_names(unknown[0], self._bodies))}.",
-            )
+        missing = sorted({fault.robot_id for fault in faults} - set(self._bodies))
+        told = [unknown("robot", name, self._bodies, inside=self._scene_name) for name in missing]
+        if told:
+            says = " ".join(one.says for one in told)
+            raise BadInputError(says, nearest=told[0].nearest, hint="Correct the names in the faults.")

@@ -84,9 +84,9 @@ def _take_target(yard: Yard, body: Body, command: GoTarget, now_ms: int) -> Answ
 def _refusal(yard: Yard, body: Body, payload: Mapping[str, Any], target: Any) -> Answer | None:
     operation = payload.get("operation")
     if not isinstance(target, str) or target not in yard.roads:
-        return Answer(False, "target.unknown", f"{body.robot_id} knows no node {target!r}.")
+        return Answer(False, "target.unknown", f"{body.robot_id} does not know the node {target!r}.")
     if operation is not None and operation not in _OPERATIONS:
-        return Answer(False, "operation.unknown", f"{body.robot_id} knows no operation {operation!r}.")
+        return Answer(False, "operation.unknown", f"{body.robot_id} does not know the operation {operation!r}.")
     if payload.get("recognize") and not payload.get("recfile"):
         return Answer(False, "recfile.missing", f"{body.robot_id} cannot recognize a pallet without a recfile.")
     if "flat" in body.halts:

@@ -3,8 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
-import structlog
-
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.scaled_clock import ScaledClock
@@ -12,9 +10,10 @@ from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest
 
-log = structlog.get_logger("beforehand.sim")
+log = Log("beforehand.sim")
 _STEP_MS = 100
 
 Keep = Callable[[Mapping[str, Any]], None]

@@ -59,7 +59,7 @@ def _stop(yard: Yard, body: Body, fault: FaultSpec, now_ms: int) -> None:
     elif fault.fault in _HALTS:
         halt(yard, body, _HALTS[fault.fault], now_ms)
     elif fault.fault == "status5":
-        fail(yard, body, f"{body.robot_id} reports a fault of its own.", now_ms)
+        fail(yard, body, f"{body.robot_id} reports an internal fault.", now_ms)
     elif fault.fault == "cancelled_by_hand":
         cancel(yard, body, now_ms)
 

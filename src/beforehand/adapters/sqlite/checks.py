@@ -96,9 +96,9 @@ def journal(folder: Path) -> Finding:
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         connection.execute("CREATE TABLE one (n INTEGER)")
     if mode != "wal":
-        says = f"{folder} does not take a write-ahead log."
+        says = f"{folder} does not support a write-ahead log."
         return Finding("journal", "broken", says, "Put the home on a local disk.")
-    return Finding("journal", "ok", "The file system takes a write-ahead log.")
+    return Finding("journal", "ok", "The file system supports a write-ahead log.")
 
 
 def _guarded(name: str, check: Callable[[Path], Finding], folder: Path) -> Finding:
@@ -108,6 +108,6 @@ def _guarded(name: str, check: Callable[[Path], Finding], folder: Path) -> Findi
     except sqlite3.DatabaseError as error:
         if name in ("log", "pages"):
             return Finding(name, "broken", f"The log {folder} cannot be read: {error}.", _BACKUP)
-        return Finding(name, "broken", f"{error}.", "Mend that, or name another home with --home.")
+        return Finding(name, "broken", f"{error}.", "Correct that, or name another home with --home.")
     except (OSError, ValueError) as error:
-        return Finding(name, "broken", f"{error}.", "Mend that, or name another home with --home.")
+        return Finding(name, "broken", f"{error}.", "Correct that, or name another home with --home.")

@@ -89,7 +89,9 @@ def look(opening: Opening) -> Look:
     path = opening.path
     if not path.exists():
         raise UnavailableError(
-            f"There is no log at {path} yet.", code="store.missing", hint="Start the home once, or name another one."
+            f"There is no log at {path} yet.",
+            code="store.missing",
+            hint="Start Beforehand once with this home, or name another home.",
         )
     if not path.is_file():
         raise explained(IsADirectoryError(EISDIR, os.strerror(EISDIR)), path)

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from beforehand.adapters.sqlite import checks, lead
-from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.model.errors import BadInputError
 from beforehand.model.finding import Finding
 from beforehand.model.versions import Upcasters
@@ -30,6 +28,8 @@ async def open_store(
     note: str,
     upcasters: Upcasters,
 ) -> Store:
+    from beforehand.adapters.sqlite.store import SqliteStore
+
     return await SqliteStore.open(
         path_in(url), project=project, lead=lead, now_ms=now_ms, url=url_of_server, note=note, upcasters=upcasters
     )
@@ -40,6 +40,8 @@ def store_exists(url: str) -> bool:
 
 
 def read_leader(url: str) -> Leader | None:
+    from beforehand.adapters.sqlite import lead
+
     return lead.read_leader(path_in(url))
 
 
@@ -53,8 +55,12 @@ def store_files(url: str) -> list[Path]:
 
 
 def check_log(url: str) -> list[Finding]:
+    from beforehand.adapters.sqlite import checks
+
     return checks.check_log(path_in(url))
 
 
 def check_store(url: str) -> list[Finding]:
+    from beforehand.adapters.sqlite import checks
+
     return checks.check_file(path_in(url))

@@ -1,7 +1,7 @@
 """The one thread that commits.
 
 It takes everything that has queued up since its last commit, numbers it, writes it in one transaction and wakes all who
-wait with one ring of a bell. Numbers are given here and only kept when the commit is: a failed one leaves no
+wait with one wake-up. Numbers are given here and only kept when the commit is: a failed one leaves no
 gap.
 """
 
@@ -66,7 +66,7 @@ class Writer:
         self._outcomes: deque[tuple[Callable[..., None], Any, Any]] = deque()
         self._asked, self._told = Wakeup(), Wakeup()
         self._ended: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._told.ear, self._hear)
+        loop.add_reader(self._told.fd, self._hear)
         self._thread = Thread(target=self._work, name="beforehand-writer", daemon=True)
         self._thread.start()
 
@@ -88,16 +88,16 @@ class Writer:
         self._put(None)
         await self._ended
         self._thread.join()
-        self._loop.remove_reader(self._told.ear)
+        self._loop.remove_reader(self._told.fd)
         self._asked.close()
         self._told.close()
 
     def _put(self, work: Append | Chore | None) -> None:
         self._queue.append(work)
-        self._asked.ring()
+        self._asked.wake()
 
     def _hear(self) -> None:
-        self._told.hear()
+        self._told.wait()
         while self._outcomes:
             tell, whom, what = self._outcomes.popleft()
             tell(whom, what)
@@ -114,7 +114,7 @@ class Writer:
     def _work(self) -> None:
         going = True
         while going:
-            self._asked.hear()
+            self._asked.wait()
             appends: list[Append] = []
             while self._queue and going:
                 work = self._queue.popleft()
@@ -220,7 +220,7 @@ class Writer:
 
     def _tell(self, tell: Callable[..., None], whom: Any, what: Any) -> None:
         self._outcomes.append((tell, whom, what))
-        self._told.ring()
+        self._told.wake()
 
 
 def _settle(done: "asyncio.Future[Any]", value: Any) -> None:

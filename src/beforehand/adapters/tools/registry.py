@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import to_jsonable_python
 
 from beforehand.model.errors import BadInputError, Fault, NotFoundError
-from beforehand.model.reason import name_list, nearest_names
 from beforehand.ports.tool import Destructive, Effect, Tool, ToolContext, ToolSpec
 
 AsyncFunction = Callable[..., Awaitable[Any]]
@@ -40,10 +39,7 @@ class ToolRegistry:
         try:
             return self._tools[name]
         except KeyError:
-            near = nearest_names(name, self._tools)
-            raise NotFoundError(
-                f"There is no tool {name}. Tools: {name_list(near)}.", code="tool.unknown", nearest=near
-            ) from None
+            raise NotFoundError.unknown("tool", name, self._tools) from None
 
     def specs(self) -> list[ToolSpec]:
         """What each tool declares, in the order of names."""

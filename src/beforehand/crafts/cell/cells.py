@@ -2,10 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from beforehand.adapters.sim.cell_faults import CellFault, FaultName
-from beforehand.adapters.sim.faces import SimulatedCell
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
@@ -15,6 +13,9 @@ from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellController, CellReport
+
+if TYPE_CHECKING:
+    from beforehand.adapters.sim.cell_faults import CellFault
 
 KIND = "cell"
 STATE_ROW = "cellState"
@@ -128,7 +129,7 @@ class Cells:
                 raise _unknown_state(name, "The scene does not say where the robot stands.")
             return scene.state
         if row["current_position"] is None:
-            raise _unknown_state(name, f"Nobody knows where the robot stands. {row.get('says', '')}".strip())
+            raise _unknown_state(name, f"The robot's position is not known. {row.get('says', '')}".strip())
         return CellState(current_position=row["current_position"], current_tool=row["current_tool"])
 
     async def state_from(self, name: str, position: str | None, tool: str | None) -> CellState:
@@ -162,7 +163,7 @@ class Cells:
             moving = [step["stepId"] for step in steps if step["status"] == "running"]
             if moving and self.runtime.runs.drives(run["runId"]):
                 raise ConflictError(
-                    f"{moving[0]} of the run {run['runId']} moves the robot now.",
+                    f"{moving[0]} of the run {run['runId']} is moving the robot now.",
                     code="cell.under_way",
                     hint="Pause or cancel the run first.",
                 )
@@ -184,8 +185,10 @@ class Cells:
         """What is live, for `GET /state`."""
         return {"cells": [{"scene": name, **(await self._state_row(name) or {}), "active": name in self.live}]}
 
-    async def inject(self, name: str, fault: CellFault) -> dict[str, Any]:
+    async def inject(self, name: str, fault: "CellFault") -> dict[str, Any]:
         """Have the simulated controller go wrong at the next command that fits."""
+        from beforehand.adapters.sim.faces import SimulatedCell
+
         scene = await self.saved(name)
         _refuse_no_target(scene, fault)
         live = self.live.get(name)
@@ -201,14 +204,16 @@ class Cells:
         return {"scene": name, **fault.wire()}
 
 
-def read_fault(name: str, target: str | None = None) -> CellFault:
+def read_fault(name: str, target: str | None = None) -> "CellFault":
     """A fault by its name; BadInputError with the names there are."""
+    from beforehand.adapters.sim.cell_faults import CellFault, FaultName
+
     if name not in get_args(FaultName):
         raise BadInputError.unknown("fault", name, get_args(FaultName), code="cell.unknown_fault")
     return CellFault.model_validate({"fault": name, "target": target})
 
 
-def _refuse_no_target(scene: CellScene, fault: CellFault) -> None:
+def _refuse_no_target(scene: CellScene, fault: "CellFault") -> None:
     names = [place.name for place in scene.positions] + [routine.name for routine in scene.routines]
     names += [name for name in ("tool_attach", "tool_release") if name not in names]
     if fault.target is not None and fault.target not in names:
@@ -226,7 +231,7 @@ def _unknown_state(name: str, says: str) -> BadInputError:
     return BadInputError(
         says,
         code="cell.state_unknown",
-        hint=f"Say it: beforehand cell set {name} --position P --tool T",
+        hint=f"Set it: beforehand cell set {name} --position P --tool T",
         problems=[
             Problem(
                 code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next="Set the cell's state."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from beforehand.app.settings import Settings
     from beforehand.crafts.cell.cells import Cells
 
-    Here = Callable[[Runtime, str], Awaitable[dict[str, Any]]]
+    InProcess = Callable[[Runtime, str], Awaitable[dict[str, Any]]]
 
 Document = dict[str, Any]
 BY = "command line"
@@ -53,7 +53,7 @@ def set_state(
     from beforehand.model.errors import BadInputError
 
     if position is None and tool is None:
-        raise BadInputError("Say --position P, --tool T, or both.", code="usage")
+        raise BadInputError("Give --position P, --tool T, or both.", code="usage")
 
     async def set_here(runtime: "Runtime", name: str) -> Document:
         cells = runtime.service(_cells())
@@ -110,7 +110,7 @@ async def _state(settings: "Settings", scene: str) -> Document:
         return shown
 
 
-def _perform(settings: "Settings", scene: str, here: "Here", call: tuple[str, str, Document]) -> Document:
+def _perform(settings: "Settings", scene: str, here: "InProcess", call: tuple[str, str, Document]) -> Document:
     """Done by the server that leads the home, else here; a scene nobody knows is refused before a home is made."""
     from beforehand.cli.backend import Call, open_backend
     from beforehand.cli.run_async import run_async
@@ -133,7 +133,7 @@ def _print(shown: Document, output: Output) -> None:
     held = "no tool" if shown["current_tool"] == "none" else shown["current_tool"]
     if shown["current_position"] is None:
         print_out(
-            f"{shown['scene']}: nobody knows where the robot stands. It holds {held}. {shown.get('says', '')}".strip()
+            f"{shown['scene']}: the robot's position is not known. It holds {held}. {shown.get('says', '')}".strip()
         )
     else:
         print_out(f"{shown['scene']}: the robot stands at {shown['current_position']} and holds {held}.")

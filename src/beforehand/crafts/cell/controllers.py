@@ -6,7 +6,6 @@ def register(plugins: PluginRegistry) -> None:
 
 from pathlib import Path
 
-from beforehand.adapters.sim.cell import open_sim_cell
 from beforehand.app.scenes import home_file
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS
 from beforehand.model.cell import CellScene
@@ -40,4 +39,10 @@ def open_controller(scene: CellScene, *, clock: Clock, speed: float, keep_in: Pa
     return _FACTORIES[kind](ControllerRequest(scene, clock, speed, file))
 
 
-register_controller(SIM, open_sim_cell)
+def _simulated(request: ControllerRequest) -> CellController:
+    from beforehand.adapters.sim.cell import open_sim_cell
+
+    return open_sim_cell(request)
+
+
+register_controller(SIM, _simulated)

@@ -6,24 +6,28 @@ when that changed; so nobody plans on a map that somebody has since corrected.
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from beforehand.adapters.graph.address import read_address
-from beforehand.adapters.graph.bolt import BoltGraph
 from beforehand.app.settings import Settings
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
 from beforehand.ports.graph import CellGraph
 
+if TYPE_CHECKING:
+    from beforehand.adapters.graph.bolt import BoltGraph
+
 READINGS = 3
 """How often a graph that changes while it is read is tried."""
 
 
-def open_graph(settings: Settings, *, any_name: bool = False) -> BoltGraph | None:
+def open_graph(settings: Settings, *, any_name: bool = False) -> "BoltGraph | None":
     """The graph database of the settings, or None; nothing is connected until it is asked."""
     if not settings["graph"]:
         return None
+    from beforehand.adapters.graph.address import read_address
+    from beforehand.adapters.graph.bolt import BoltGraph
+
     address = read_address(settings["graph"], user=settings["graph_user"], password=settings["graph_password"])
     return BoltGraph(address, any_name=any_name)
 
@@ -51,7 +55,7 @@ async def pull_scene(settings: Settings, name: str) -> CellScene:
 
 
 @asynccontextmanager
-async def _needed(settings: Settings, *, any_name: bool = False) -> AsyncIterator[BoltGraph]:
+async def _needed(settings: Settings, *, any_name: bool = False) -> AsyncIterator["BoltGraph"]:
     graph = open_graph(settings, any_name=any_name)
     if graph is None:
         raise BadInputError(
@@ -77,7 +81,7 @@ async def read_whole(graph: CellGraph, name: str) -> tuple[str, CellScene]:
     raise ConflictError(
         f"The scene {name} in the graph changes faster than it can be read.",
         code="graph.changing",
-        hint="Try again when whoever changes it is done.",
+        hint="Try again when the changes are complete.",
     )
 
 

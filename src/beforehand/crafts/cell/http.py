@@ -62,7 +62,7 @@ async def set_cell(
 ) -> Json:
     """Say where the robot stands and what it holds; not while a step moves it."""
     if asked.position is None and asked.tool is None:
-        raise BadInputError("Say `position`, `tool`, or both.", code="cell.nothing_set")
+        raise BadInputError("Give `position`, `tool`, or both.", code="cell.nothing_set")
     craft = runtime.service(Cells)
     await craft.set_state(scene, asked.position, asked.tool, by=caller.name)
     return Json(await craft.document(scene))

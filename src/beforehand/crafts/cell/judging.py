@@ -9,13 +9,12 @@ from beforehand.app.scenes import scene_names
 from beforehand.crafts.cell.cells import KIND, Cells
 from beforehand.crafts.cell.core.plan_steps import in_line
 from beforehand.crafts.cell.core.preview import preview
-from beforehand.crafts.cell.core.repair import repair_plan
 from beforehand.crafts.cell.core.verifier import verify
 from beforehand.crafts.cell.tools import CELL_TOOLS
 from beforehand.model.cell import NO_TOOL, CellState
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, step_wire
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, unknown
 
 
 def judge_of(cells: Cells) -> Judge:
@@ -68,13 +67,16 @@ class CellJudging:
 
     async def _no_cell(self, name: Any) -> Problem:
         cells = await scene_names(self.cells.runtime, KIND)
-        nearest = nearest_names(str(name), cells)
-        given = "The cell's steps do not say their scene" if name is None else f"There is no cell {name!r}"
-        says = f"{given}; known: {name_list(nearest)}."
-        return Problem(code="cell.unknown_scene", about=str(name), says=says, nearest=nearest, fixable_by="user")
+        told = unknown("cell", name, cells)
+        says = told.says
+        if name is None:
+            says = f"The cell's steps do not name their scene. Cells to choose from: {name_list(told.nearest)}."
+        return Problem(code="cell.unknown_scene", about=str(name), says=says, nearest=told.nearest, fixable_by="user")
 
     async def repair(self, plan: Plan, documents: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], str] | None:
         """An offer for an edited plan that the cell does not allow: the gaps planned anew; None when it cannot be."""
+        from beforehand.crafts.cell.core.repair import repair_plan
+
         scene = await self.cells.scene(str(plan.scene))
         loose = [{**step, "dependsOn": []} if step.get("tool") in CELL_TOOLS else step for step in documents]
         mended, proposal = repair_plan(scene, loose, _world(plan))

@@ -6,20 +6,17 @@ No home is needed: a scene and a state come in, a plan or every reason against i
 from collections.abc import Mapping
 from typing import Any
 
-import structlog
-
 from beforehand.app.craft import PlanRequest
 from beforehand.crafts.cell.core.builder import Sequence, build, refusal
-from beforehand.crafts.cell.core.grammar import Refusal, parse
 from beforehand.crafts.cell.core.plan_steps import to_plan_steps
-from beforehand.crafts.cell.core.unknown_names import strange_names
 from beforehand.model.cell import CellScene, CellState
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
+from beforehand.ports.log import Log
 
-log = structlog.get_logger("beforehand.cell")
+log = Log("beforehand.cell")
 PLANNER = "cell"
-DONE_ALREADY = "The robot is where it should be and holds what it should already."
+DONE_ALREADY = "The robot already is where it should be and holds what it should."
 
 
 def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, correlation_id: str = "") -> Plan:
@@ -90,11 +87,14 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
 
 
 def _understood(scene: CellScene, text: str) -> Any:
+    from beforehand.crafts.cell.core.grammar import Refusal, parse
+    from beforehand.crafts.cell.core.unknown_names import unknown_names_in
+
     read = parse(text, scene)
     if not isinstance(read, Refusal):
         return read.intent
-    if strangers := strange_names(text, scene, read):
-        raise refusal(strangers)
+    if problems := unknown_names_in(text, scene, read):
+        raise refusal(problems)
     raise NotUnderstoodError(
         read.says,
         hint=read.try_next,

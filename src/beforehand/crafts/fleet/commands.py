@@ -25,10 +25,11 @@ def simulate(
         str | None, typer.Option("--until", metavar="idle", help="Until nothing is left to do; this is the default.")
     ] = None,
     for_s: Annotated[
-        float | None, typer.Option("--for", metavar="SECONDS", help="For so many virtual seconds.")
+        float | None, typer.Option("--for", metavar="SECONDS", help="For this many virtual seconds.")
     ] = None,
     faults: Annotated[
-        str | None, typer.Option("--faults", metavar="FILE", help="What goes wrong, with which robot, when.")
+        str | None,
+        typer.Option("--faults", metavar="FILE", help="What goes wrong, with which robot and when."),
     ] = None,
     events: Annotated[
         str | None, typer.Option("--events", metavar="OUT", help="Write the log there, as JSON lines.")
@@ -108,7 +109,7 @@ def why(
     from beforehand.cli.run import refuse_missing
 
     settings = settings_from(home=home, db=db)
-    refuse_missing(settings, "so there is no fleet to ask about")
+    refuse_missing(settings, "so no fleet is known")
     reasons = _asked(settings, name, scene)
     if output is Output.JSON:
         print_json(reasons)

@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.crafts.fleet.core.state import FleetState
-from beforehand.crafts.fleet.core.why import why, why_everything
-from beforehand.crafts.fleet.history import looked_up
 from beforehand.model.errors import ConflictError, NotFoundError
-from beforehand.model.reason import Reason, name_list, nearest_names
+from beforehand.model.reason import Reason, name_list
 from beforehand.ports.store import Store
 
 States = Mapping[str, FleetState]
@@ -17,10 +15,7 @@ ASKED = ("robots", "tasks", "streams")
 
 def refuse_inactive(states: States, scene: str) -> None:
     if scene not in states:
-        nearest = nearest_names(scene, states)
-        raise NotFoundError(
-            f"There is no active fleet {scene!r}; active: {name_list(nearest)}.", code="fleet.inactive", nearest=nearest
-        )
+        raise NotFoundError.unknown("active fleet", scene, states, code="fleet.inactive")
 
 
 def scene_of(states: States, kinds: tuple[str, ...], name: str, scene: str | None) -> str:
@@ -39,13 +34,10 @@ def scene_of(states: States, kinds: tuple[str, ...], name: str, scene: str | Non
     if owners:
         return owners[0]
     known = [item for state in asked.values() for kind in kinds for item in _names(state, kind)]
-    nearest = nearest_names(name, known)
+    if len(kinds) == 1:
+        raise NotFoundError.unknown(kinds[0][:-1], name, known)
     what = " or ".join(kind[:-1] for kind in kinds)
-    raise NotFoundError(
-        f"There is no {what} {name!r}; {'known' if len(known) <= 10 else 'nearest'}: {name_list(nearest)}.",
-        code=f"{kinds[0][:-1] if len(kinds) == 1 else 'fleet'}.unknown",
-        nearest=nearest,
-    )
+    raise NotFoundError.unknown(what, name, known, code="fleet.unknown", plural="names")
 
 
 def _names(state: FleetState, kind: str) -> list[str]:
@@ -55,11 +47,15 @@ def _names(state: FleetState, kind: str) -> list[str]:
 
 def why_one(states: States, name: str, scene: str | None, now_ms: int, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
     """Why a robot, task or stream does what it does."""
+    from beforehand.crafts.fleet.core.why import why
+
     return why(states[scene_of(states, kinds, name, scene)], name, now_ms)
 
 
 def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
     """Everything that stands still and why: robots without work, tasks that wait, streams with nothing to move."""
+    from beforehand.crafts.fleet.core.why import why_everything
+
     if scene is not None:
         refuse_inactive(states, scene)
     asked = [state for where, state in states.items() if scene in (None, where)]
@@ -69,6 +65,8 @@ def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
 
 async def states_in_log(store: Store) -> tuple[dict[str, FleetState], int]:
     """The active fleets as the log left them, and the time of its last word about any of them."""
+    from beforehand.crafts.fleet.history import looked_up
+
     states: dict[str, FleetState] = {}
     latest = 0
     for row in await store.rows("scene", open=True):

@@ -3,13 +3,9 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import structlog
-
-from beforehand.adapters.sim.faults import read_faults
 from beforehand.app.craft import Answering
-from beforehand.app.runs import refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.fleet.core.inputs import (
@@ -23,11 +19,7 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
-from beforehand.crafts.fleet.driver import FleetDriver, Ready
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
-from beforehand.crafts.fleet.history import rebuilt
-from beforehand.crafts.fleet.links import open_links
-from beforehand.crafts.fleet.multi_link import MultiLink
 from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
@@ -35,9 +27,14 @@ from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
+from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
-log = structlog.get_logger("beforehand.fleet")
+if TYPE_CHECKING:
+    from beforehand.crafts.fleet.driver import FleetDriver, Ready
+    from beforehand.crafts.fleet.multi_link import MultiLink
+
+log = Log("beforehand.fleet")
 KIND = "fleet"
 CHUNK = 5_000
 
@@ -45,8 +42,8 @@ CHUNK = 5_000
 @dataclass(slots=True)
 class LiveFleet:
     scene: FleetScene
-    driver: FleetDriver
-    link: MultiLink
+    driver: "FleetDriver"
+    link: "MultiLink"
     work: asyncio.Task[None]
 
 
@@ -59,6 +56,10 @@ class Fleets:
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         """Make a scene live. One that changed keeps what it knows of worksites and robots that stay."""
+        from beforehand.crafts.fleet.driver import FleetDriver
+        from beforehand.crafts.fleet.history import rebuilt
+        from beforehand.crafts.fleet.links import open_links
+
         scene = read_fleet(document)
         running = self.live.get(name)
         if running is not None and running.scene == scene and not running.work.done():
@@ -125,7 +126,7 @@ class Fleets:
     def state_of(self, scene: Any) -> FleetState:
         return self.fleet(scene).driver.state
 
-    async def until(self, scene: Any, ready: Ready) -> None:
+    async def until(self, scene: Any, ready: "Ready") -> None:
         await self.fleet(scene).driver.until(ready)
 
     async def task_of_request(self, scene: Any, key: str) -> str | None:
@@ -141,6 +142,8 @@ class Fleets:
 
     async def ask(self, fleet: LiveFleet, given: FleetInput) -> None:
         """Hand in what a person asks for; a refusal is a ConflictError with its reasons."""
+        from beforehand.app.runs import refuse_by_reasons
+
         refuse_by_reasons(await fleet.driver.request(given))
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
@@ -259,6 +262,8 @@ class Fleets:
 
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
+        from beforehand.adapters.sim.faults import read_faults
+
         fleet = self.find("robots", name, scene)
         part = fleet.link.simulated_part(name)
         if part is None:

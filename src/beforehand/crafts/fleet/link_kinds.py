@@ -4,7 +4,6 @@ def register(plugins: PluginRegistry) -> None:
     register_link("rosbridge", open_rosbridge, check=check_rosbridge)
 """
 
-from beforehand.adapters.sim.link import open_sim_link
 from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.model.machine import SIM
 from beforehand.ports.machines import MachineCheck, no_options
@@ -32,4 +31,10 @@ def make_link(kind: str, request: LinkRequest) -> RobotLink:
     return _FACTORIES[kind](request)
 
 
-register_link(SIM, open_sim_link)
+def _simulated(request: LinkRequest) -> RobotLink:
+    from beforehand.adapters.sim.link import open_sim_link
+
+    return open_sim_link(request)
+
+
+register_link(SIM, _simulated)

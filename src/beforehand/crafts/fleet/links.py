@@ -8,17 +8,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from beforehand.app.scenes import home_file
 from beforehand.crafts.fleet.link_kinds import make_link
 from beforehand.crafts.fleet.multi_link import LinkPart, MultiLink
 from beforehand.model.fleet import FleetScene, RobotSpec
 from beforehand.model.machine import SIM, kind_of
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest
 
-log = structlog.get_logger("beforehand.fleet")
+log = Log("beforehand.fleet")
 FOLDER = "robots"
 
 

@@ -10,14 +10,13 @@ from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
-
 from beforehand.adapters.sim.faces import SimulatedRobots
 from beforehand.model.errors import UnavailableError
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
+from beforehand.ports.log import Log
 from beforehand.ports.robot import RobotLink
 
-log = structlog.get_logger("beforehand.fleet")
+log = Log("beforehand.fleet")
 CLOSE_PATIENCE_S = 2.0
 """How long closing waits for links to close."""
 

@@ -1,11 +1,10 @@
 """From words or an intent to a plan of a fleet: transport on request, robots sent to park or charge."""
 
 from beforehand.app.craft import PlanRequest
-from beforehand.crafts.fleet.core.requests import read_request, request_steps
 from beforehand.model.errors import NotUnderstoodError
 from beforehand.model.fleet import FleetScene
 from beforehand.model.plan import Origin, Plan, Step
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, unknown
 
 PLANNER = "fleet"
 FLEET_TOOLS = ("fleet.transport", "fleet.park", "fleet.charge")
@@ -13,6 +12,8 @@ FLEET_TOOLS = ("fleet.transport", "fleet.park", "fleet.charge")
 
 def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
     """The plan; BadInputError for names the scene does not have, NotUnderstoodError rather than a guess."""
+    from beforehand.crafts.fleet.core.requests import read_request, request_steps
+
     read = read_request(scene, request.text if request.text is not None else request.intent)
     if read.refused:
         raise NotUnderstoodError(
@@ -33,10 +34,11 @@ def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
 
 def no_fleet(name: object, fleets: list[str]) -> Problem:
     """Steps of a fleet that name no scene, or one that is none."""
-    nearest = nearest_names(str(name), fleets)
-    given = "The fleet's steps do not say their scene" if name is None else f"There is no fleet {name!r}"
-    says = f"{given}; known: {name_list(nearest)}."
-    return Problem(code="fleet.unknown_scene", about=str(name), says=says, nearest=nearest, fixable_by="user")
+    told = unknown("fleet", name, fleets)
+    says = told.says
+    if name is None:
+        says = f"The fleet's steps do not name their scene. Fleets to choose from: {name_list(told.nearest)}."
+    return Problem(code="fleet.unknown_scene", about=str(name), says=says, nearest=told.nearest, fixable_by="user")
 
 
 def unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
@@ -52,14 +54,15 @@ def unknown_names(scene: FleetScene, plan: Plan) -> list[Problem]:
         for name, names in known.items() if ours else ():
             value = step.args.get(name)
             if isinstance(value, str) and not value.startswith("$") and value not in names:
-                nearest = nearest_names(value, names)
+                kind = "robot" if name == "robotId" else "worksite"
+                told = unknown(kind, value, names, inside=scene.name)
                 problems.append(
                     Problem(
                         code="fleet.unknown_name",
                         about=step.id,
                         path=f"steps[{place}].args.{name}",
-                        says=f"{step.id}: {scene.name} has no {value!r}; nearest: {name_list(nearest)}.",
-                        nearest=nearest,
+                        says=f"{step.id}: {told.says}",
+                        nearest=told.nearest,
                         fixable_by="user",
                     )
                 )

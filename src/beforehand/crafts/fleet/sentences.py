@@ -45,7 +45,7 @@ def _doing(data: Data) -> str:
     if data.get("status") == "blocked" and phase != "error":
         return "is blocked by something in its way"
     if phase == "error":
-        return f"stands in an error. {data.get('error') or ''}".strip()
+        return f"is in error. {data.get('error') or ''}".strip()
     if data.get("held") or data.get("paused"):
         return "is held by a person" if data.get("held") else "waits: the fleet is held"
     if phase == "charging":

@@ -39,7 +39,7 @@ class ScriptedRobots:
         said, self._said = self._said, []
         return said
 
-    def say(self, robot_id: str, status: int = 0, **more: Any) -> None:
+    def report(self, robot_id: str, status: int = 0, **more: Any) -> None:
         """Queues a report; `seq` counts up by itself unless given."""
         seq = self.seqs.get(robot_id, 0) + 1
         self.seqs[robot_id] = seq
@@ -84,7 +84,7 @@ class ScriptedLink:
         self.closed += 1
         self.end()
 
-    def say(self, report: Telemetry | Ack) -> None:
+    def report(self, report: Telemetry | Ack) -> None:
         self._said.put_nowait(report)
 
     def fail(self, error: Exception) -> None:
@@ -130,7 +130,7 @@ class Shift:
         raise AssertionError(f"It did not happen within {within_s:g} s of virtual time.")
 
     def restart(self, lost: bool = False) -> None:
-        """The house crashes and comes back: only the log is left, and the robots are asked first."""
+        """The runtime crashes and comes back: only the log is left, and the robots are asked first."""
         self.state = self.replayed()
         reports = [] if lost else self.robots.advance(self.now)
         self.state, verdict = recover(self.state, reports, self.now)

@@ -72,7 +72,7 @@ class Transport(Tool):
             return ProbeAnswer("not_begun", says="The fleet never got the request.")
         task = fleets.state_of(scene).tasks.get(task_id)
         if task is None or task.status in ("failed", "canceled"):
-            return ProbeAnswer("unknown", says=f"The transport {task_id} did not come to its end.")
+            return ProbeAnswer("unknown", says=f"The transport {task_id} did not finish.")
         if task.status == "completed":
             return ProbeAnswer("happened", wire_of(task), f"{task_id} was completed.")
         return ProbeAnswer("running", says=f"{task_id} is under way.")

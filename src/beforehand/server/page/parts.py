@@ -4,7 +4,6 @@ import hashlib
 import json
 from typing import Any
 
-from beforehand.model.event import from_iso
 from beforehand.server.page.html import Html, Part, el, html
 
 MOST_LINES = 200
@@ -33,10 +32,6 @@ def seconds(ms: Any) -> str:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s"
-
-
-def span_ms(start: Any, end: Any) -> int:
-    return max(0, from_iso(str(end)) - from_iso(str(start)))
 
 
 def diff(text: str) -> Html:

@@ -1,4 +1,4 @@
-"""The cell craft in a house on virtual time: planned from the log's state, run, crashed, taken up."""
+"""The cell craft in a runtime on virtual time: planned from the log's state, run, crashed, resumed."""
 
 from typing import Any
 
@@ -105,7 +105,7 @@ async def test_lost_power_needs_a_person_to_say_where_the_robot_stands(homestead
         plan, _ = await create_plan(runtime, wanted("go to Pos_1"))
         run = await start_run(runtime, plan.id, 1)
         await homestead.until(runtime, "decisionOpened", kind="failure")
-        with pytest.raises(BadInputError, match="Nobody knows"):
+        with pytest.raises(BadInputError, match="position is not known"):
             await cells.state_of("weld_star")
         with pytest.raises(BadInputError) as refused:
             await create_plan(runtime, wanted("go home"))

@@ -1,4 +1,4 @@
-"""Controllers by the kind a scene names: the simulator, and a kind that a plug-in brings, live in a house."""
+"""Controllers by the kind a scene names: the simulator, and a kind that a plug-in brings, live in a runtime."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

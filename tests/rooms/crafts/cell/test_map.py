@@ -61,7 +61,7 @@ def test_positions_without_coordinates_are_laid_out_by_their_distance() -> None:
 def test_a_cell_of_one_position_or_none_has_a_picture_too(positions: list[dict[str, Any]]) -> None:
     cell = {"name": "tiny", "positions": positions, "moves": []}
     shown = cell_card(cell, {"current_position": None, "current_tool": "none", "says": "It was moved by hand."}, None)
-    assert "nobody knows where the robot stands" in shown
+    assert "the position of the robot is not known" in shown
     assert "It was moved by hand." in shown
 
 

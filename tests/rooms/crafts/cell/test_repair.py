@@ -22,7 +22,7 @@ def plan(star: CellScene) -> list[dict[str, Any]]:
 def test_what_is_right_stays_as_it_is(star: CellScene, plan: list[dict[str, Any]]) -> None:
     mended, proposal = repair_plan(star, plan, HOME)
     assert mended == plan
-    assert proposal.says == "The repair keeps 12 of the steps, puts in none."
+    assert proposal.says == "The repair keeps 12 of the steps, adds none."
 
 
 def test_a_gap_is_planned_anew_and_the_rest_keeps_its_ids(star: CellScene, plan: list[dict[str, Any]]) -> None:
@@ -32,7 +32,7 @@ def test_a_gap_is_planned_anew_and_the_rest_keeps_its_ids(star: CellScene, plan:
     assert [step.target for step in proposal.added] == ["Tool_Weld_Safe_Position", "Safe_Pos_1", "Pos_1"]
     assert [step["id"] for step in mended[3:6]] == ["step_4", "step_5", "step_6"]
     assert [step["goal"]["index"] for step in mended[3:6]] == [1, 1, 1]
-    assert "puts in 3 (Move to Tool_Weld_Safe_Position, Move to Safe_Pos_1, Move to Pos_1)" in proposal.says
+    assert "adds 3 (Move to Tool_Weld_Safe_Position, Move to Safe_Pos_1, Move to Pos_1)" in proposal.says
 
 
 def test_a_removed_attach_comes_back(star: CellScene, plan: list[dict[str, Any]]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from beforehand.crafts.cell.core.grammar import Refusal, parse
 from beforehand.crafts.cell.core.scene import read_cell
-from beforehand.crafts.cell.core.unknown_names import strange_names
+from beforehand.crafts.cell.core.unknown_names import unknown_names_in
 from beforehand.model.cell import CellScene
 
 
@@ -46,7 +46,7 @@ def scene() -> CellScene:
 def test_a_name_nobody_has(scene: CellScene, text: str, kinds: list[str]) -> None:
     refused = parse(text, scene)
     assert isinstance(refused, Refusal)
-    found = strange_names(text, scene, refused)
+    found = unknown_names_in(text, scene, refused)
     assert [problem.code for problem in found] == [f"cell.unknown_{kind}" for kind in kinds]
     assert all(problem.nearest and problem.fixable_by == "user" for problem in found)
 
@@ -66,11 +66,11 @@ def test_a_name_nobody_has(scene: CellScene, text: str, kinds: list[str]) -> Non
 def test_what_is_only_unclear_names_nobody(scene: CellScene, text: str) -> None:
     refused = parse(text, scene)
     assert isinstance(refused, Refusal)
-    assert strange_names(text, scene, refused) == []
+    assert unknown_names_in(text, scene, refused) == []
 
 
 def test_who_can_mend_it_is_written_as_the_sequence_spec_writes(star: CellScene) -> None:
     text = "attach the gripper"
     refusal = parse(text, star)
     assert isinstance(refusal, Refusal)
-    assert [problem.wire()["fixable_by"] for problem in strange_names(text, star, refusal)] == ["user"]
+    assert [problem.wire()["fixable_by"] for problem in unknown_names_in(text, star, refusal)] == ["user"]

@@ -1,4 +1,4 @@
-"""The fleet craft in a house on virtual time: live from the log, crashed, changed, stopped by a bug."""
+"""The fleet craft in a runtime on virtual time: live from the log, crashed, changed, stopped by a bug."""
 
 import copy
 from typing import Any

@@ -46,12 +46,12 @@ TOLD = [
     (
         "robotUpdated",
         {"robotId": "RB-1", "phase": "error", "error": "Its fork is stuck."},
-        "RB-1 stands in an error. Its fork is stuck.",
+        "RB-1 is in error. Its fork is stuck.",
     ),
     ("robotUpdated", {"robotId": "RB-1", "phase": "picking", "status": "offline"}, "RB-1 is silent."),
     ("worksiteUpdated", {"worksiteId": "IN_1", "occupancy": "reserved", "reservedBy": "t1"}, "IN_1 is reserved by t1."),
     ("cellStateChanged", {"current_position": "Home"}, "The cell's robot stands at Home, holding nothing."),
-    ("cellStateChanged", {"current_position": None}, "Nobody knows where the cell's robot stands."),
+    ("cellStateChanged", {"current_position": None}, "The position of the cell's robot is not known."),
     ("fleetHeld", {"scene": "dock", "held": True}, "dock is held."),
 ]
 

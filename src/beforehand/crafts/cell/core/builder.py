@@ -15,7 +15,7 @@ from beforehand.crafts.cell.core.topology import Topology
 from beforehand.crafts.cell.core.walk import Act, Walk
 from beforehand.model.cell import NO_TOOL, AtomicStep, CellScene, CellState, Goal, Intent
 from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, Reason, name_list, nearest_names
+from beforehand.model.reason import Problem, Reason, unknown
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,6 @@ class Sequence:
     @property
     def high_level_steps(self) -> int:
         return len(self.goals)
-
-    @property
-    def concrete_steps(self) -> int:
-        return len(self.acts)
 
     def wire(self) -> list[dict[str, Any]]:
         """The atomic list exactly as the spec's Output section."""
@@ -98,16 +94,15 @@ def state_problems(lookup: Lookup, state: CellState) -> list[Problem]:
     for kind, name, names in checks:
         if name in names:
             continue
-        near = nearest_names(name, names)
-        says = f"The robot's state names the {kind} '{name[:80]}', which {lookup.scene.name} does not have."
+        told = unknown(kind, name, names, inside=lookup.scene.name)
         problems.append(
             Problem(
                 code=f"cell.unknown_{kind}",
                 about=name[:80],
-                says=f"{says} {'Valid' if len(names) <= 10 else 'Nearest'} names: {name_list(near)}.",
+                says=f"The robot's state: {told.says}",
                 try_next=f"Say where the robot is and what it holds: set its {kind}.",
                 path=f"state.current_{kind}",
-                nearest=near,
+                nearest=told.nearest,
                 fixable_by="state",
             )
         )
@@ -133,5 +128,5 @@ def refusal(problems: list[Problem]) -> BadInputError:
     """All problems as one error, unknown names first."""
     ordered = sorted(problems, key=lambda problem: ".unknown_" not in problem.code)
     count = len(ordered)
-    says = ordered[0].says if count == 1 else f"{count} problems stand in the way of this plan."
+    says = ordered[0].says if count == 1 else f"{count} problems keep this plan from being made."
     return BadInputError(says, code="cell.cannot_plan", problems=ordered, nearest=ordered[0].nearest)

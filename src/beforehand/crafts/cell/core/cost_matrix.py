@@ -18,7 +18,7 @@ Spot = tuple[str, str]
 """Where the robot stands and what it holds."""
 
 
-class Ledger:
+class CostMatrix:
     def __init__(self, lookup: Lookup, tasks: Sequence[Task], state: CellState) -> None:
         self.lookup = lookup
         self.tasks = tasks

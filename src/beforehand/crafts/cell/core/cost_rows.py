@@ -7,7 +7,7 @@ stand to stand) is worked out once.
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.crafts.cell.core.cost_matrix import Ledger, Price, Spot
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price, Spot
 from beforehand.model.cell import NO_TOOL
 
 Floats = NDArray[np.float64]
@@ -17,19 +17,19 @@ FAR = 1e9
 
 
 class Rows:
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
-        count = len(ledger.tasks)
-        self.scale = 0.4 / max(1, max(map(max, ledger.cost)) * (count + 1) * 3)
-        moves = np.array(ledger.moves, dtype=np.float64)
-        cost = np.array(ledger.cost, dtype=np.float64)
+    def __init__(self, matrix: CostMatrix) -> None:
+        self.matrix = matrix
+        count = len(matrix.tasks)
+        self.scale = 0.4 / max(1, max(map(max, matrix.cost)) * (count + 1) * 3)
+        moves = np.array(matrix.moves, dtype=np.float64)
+        cost = np.array(matrix.cost, dtype=np.float64)
         self.between: Floats = np.where(moves < 0, FAR, moves + cost * self.scale)
-        self.tools = sorted(ledger.stands)
-        plain = [task.action in ("move", "routine") for task in ledger.tasks]
+        self.tools = sorted(matrix.stands)
+        plain = [task.action in ("move", "routine") for task in matrix.tasks]
         self.odd = [index for index in range(count) if not plain[index]]
         """Goals that attach or release: few, and priced one by one."""
-        self.where = np.array([ledger.at.get(task.position, 0) for task in ledger.tasks])
-        self.need = np.array([self._tool(task.tool) if plain[at] else -1 for at, task in enumerate(ledger.tasks)])
+        self.where = np.array([matrix.at.get(task.position, 0) for task in matrix.tasks])
+        self.need = np.array([self._tool(task.tool) if plain[at] else -1 for at, task in enumerate(matrix.tasks)])
         self.there: Floats = np.array([self._in_place(index) if plain[index] else 0.0 for index in range(count)])
         self.fetched: Floats = np.array([self._from_stand(index) if plain[index] else 0.0 for index in range(count)])
         self._rows: dict[Spot, Floats] = {}
@@ -43,15 +43,15 @@ class Rows:
 
     def _in_place(self, index: int) -> float:
         """The goal itself, for a robot that stands there with the right tool."""
-        task = self.ledger.tasks[index]
-        found = self.ledger.advance((task.position, task.tool or NO_TOOL), index)
+        task = self.matrix.tasks[index]
+        found = self.matrix.advance((task.position, task.tool or NO_TOOL), index)
         return self.value(found and found[1])
 
     def _from_stand(self, index: int) -> float:
         """The goal, for a robot that has just fetched its tool."""
-        tool = self.ledger.tasks[index].tool
-        fetched = self.ledger.fetched(tool) if tool else None
-        found = self.ledger.advance(fetched, index) if fetched else None
+        tool = self.matrix.tasks[index].tool
+        fetched = self.matrix.fetched(tool) if tool else None
+        found = self.matrix.advance(fetched, index) if fetched else None
         return self.value(found and found[1])
 
     def fits(self, spot: Spot) -> NDArray[np.bool_]:
@@ -67,24 +67,24 @@ class Rows:
         return known
 
     def _price(self, spot: Spot) -> Floats:
-        direct = self.between[self.ledger.at[spot[0]], self.where] + self.there
+        direct = self.between[self.matrix.at[spot[0]], self.where] + self.there
         keeps = self.fits(spot)
         if not keeps.all():
             swap = self._swap(spot)
             direct = np.where(keeps, direct, swap[self.need] + self.fetched)
         for index in self.odd:
-            found = self.ledger.advance(spot, index)
+            found = self.matrix.advance(spot, index)
             direct[index] = self.value(found and found[1])
         priced: Floats = np.minimum(direct, FAR)
         return priced
 
     def _swap(self, spot: Spot) -> Floats:
         """From here to each tool freshly attached; the last entry is for tools that cannot be had."""
-        freed = self.ledger.change(spot, NO_TOOL)
+        freed = self.matrix.change(spot, NO_TOOL)
         if freed is None:
             return np.full(len(self.tools) + 2, FAR)
         place, price = freed[0][0], freed[1]
         if place not in self._swaps:
-            to = [self.ledger.change((place, NO_TOOL), tool) for tool in self.tools]
+            to = [self.matrix.change((place, NO_TOOL), tool) for tool in self.tools]
             self._swaps[place] = np.array([self.value(one and one[1]) for one in to] + [FAR, FAR])
         return self._swaps[place] + self.value(price)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.model.cell import ATTACH, RELEASE, Goal, Support
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, nearest_names, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,8 @@ class _Reading:
     def _known(self, kind: str, name: str, names: Iterable[str]) -> bool:
         if name in names:
             return True
-        says = f"There is no {kind} '{name[:80]}' in {self.lookup.scene.name}."
-        return self._refuse(f"cell.unknown_{kind}", name[:80], says, names, kind)
+        says = unknown(kind, name, names, inside=self.lookup.scene.name).says
+        return self._refuse(f"cell.unknown_{kind}", name[:80], says, names, kind, offer=False)
 
     def _missing(self, kind: str, names: Iterable[str]) -> bool:
         what = self.goal.routine if self.goal.action == "routine" and self.goal.routine else self.goal.action

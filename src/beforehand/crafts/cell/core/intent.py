@@ -6,8 +6,7 @@ A goal that cannot be read stays a gap, so that the goals round it are still che
 from typing import Any
 
 from beforehand.model.cell import Goal, Intent
-from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, unknown
 
 ACTIONS = ("attach_tool", "move", "release_tool", "routine")
 TAKES = {
@@ -18,14 +17,6 @@ TAKES = {
 }
 KEYS = ("action", "after", "position", "routine", "tool")
 TOO_MANY = 100_000
-
-
-def read_intent(document: Any) -> Intent:
-    """The intent a document holds; BadInputError with every problem when it is not one."""
-    goals, problems = parse_intent(document)
-    if problems:
-        raise BadInputError(problems[0].says, code="cell.bad_intent", problems=problems)
-    return Intent(steps=tuple(goal for goal in goals if goal))
 
 
 def parse_intent(document: Any) -> tuple[list[Goal | None], list[Problem]]:
@@ -67,8 +58,9 @@ def _read_goal(step: Any, path: str, problems: list[Problem]) -> Goal | None:
     count = len(problems)
     action = step.get("action")
     if not isinstance(action, str) or action not in TAKES:
-        shown = f"'{action[:60]}'" if isinstance(action, str) else "missing"
-        says = f"The action of {path} is {shown}. Actions: {name_list(ACTIONS)}."
+        says = f"{path} has no action. Known actions: {name_list(sorted(ACTIONS))}."
+        if isinstance(action, str):
+            says = unknown("action", action, ACTIONS, inside=path).says
         problems.append(_bad(f"{path}.action", says, code="cell.unknown_action", nearest=ACTIONS))
     for key in step:
         if key not in KEYS:
@@ -91,7 +83,7 @@ def _check_name(
         return
     if key not in takes:
         says = f"A step with the action {action} takes no {key}."
-        problems.append(_bad(f"{path}.{key}", says, try_next=f"Leave {key} out."))
+        problems.append(_bad(f"{path}.{key}", says, try_next=f"Remove {key}."))
     elif not isinstance(value, str):
         problems.append(_bad(f"{path}.{key}", f"The {key} of {path} must be a name in text."))
 
@@ -137,10 +129,9 @@ def _circle(goals: list[Goal | None]) -> list[int]:
 
 
 def _unknown_key(key: Any, path: str, known: tuple[str, ...]) -> Problem:
-    where = path or "the intent"
-    says = f"{where[0].upper()}{where[1:]} has an unknown key '{str(key)[:60]}'. Keys: {name_list(sorted(known))}."
+    told = unknown("key", str(key)[:60], known, inside=path or "the intent")
     full = f"{path}.{str(key)[:60]}" if path else str(key)[:60]
-    return _bad(full, says, code="input.unknown_key", nearest=nearest_names(str(key)[:60], known))
+    return _bad(full, told.says, code="input.unknown_key", nearest=told.nearest)
 
 
 def _bad(

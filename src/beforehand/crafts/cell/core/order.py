@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.crafts.cell.core.builder import refusal, state_problems
-from beforehand.crafts.cell.core.cost_matrix import Ledger, Price, Spot
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price, Spot
 from beforehand.crafts.cell.core.goals import resolve
 from beforehand.crafts.cell.core.intent import parse_intent
 from beforehand.crafts.cell.core.lookup import Lookup
@@ -64,18 +64,18 @@ def best_order(
     read = [goal for goal in goals if goal is not None]
     if problems:
         raise refusal(_with_paths(scene, intent, state, lookup, problems))
-    ledger = Ledger(lookup, tasks, state)
+    matrix = CostMatrix(lookup, tasks, state)
     before = [sum(1 << number - 1 for number in goal.after) for goal in read]
     as_given = tuple(range(len(tasks)))
-    given = ledger.price(as_given) if respects(as_given, before) else None
+    given = matrix.price(as_given) if respects(as_given, before) else None
     optimal = len(tasks) <= EXACT_UP_TO
     if optimal:
-        order = _weigh_all(ledger, before)
+        order = _weigh_all(matrix, before)
     else:
         from beforehand.crafts.cell.core.search import search
 
-        order = search(ledger, before)
-    price = ledger.price(order) if order is not None else None
+        order = search(matrix, before)
+    price = matrix.price(order) if order is not None else None
     if price is None or order is None:
         raise refusal(_with_paths(scene, intent, state, lookup, [_no_order()]))
     if given is not None and given <= price:
@@ -95,17 +95,17 @@ def respects(order: Sequence[int], before: Sequence[int]) -> bool:
     return True
 
 
-def _weigh_all(ledger: Ledger, before: Sequence[int]) -> tuple[int, ...] | None:
+def _weigh_all(matrix: CostMatrix, before: Sequence[int]) -> tuple[int, ...] | None:
     """The best order of each subset that ends at each spot, subsets growing by one goal at a time."""
     Best = dict[tuple[int, Spot], tuple[Price, tuple[int, ...]]]  # noqa: N806  a type
-    front: Best = {(0, ledger.start): ((0, 0), ())}
-    for _ in ledger.tasks:
+    front: Best = {(0, matrix.start): ((0, 0), ())}
+    for _ in matrix.tasks:
         grown: Best = {}
         for (done, spot), (price, order) in front.items():
             for index, needs in enumerate(before):
                 if done >> index & 1 or needs & ~done:
                     continue
-                found = ledger.advance(spot, index)
+                found = matrix.advance(spot, index)
                 if found is None:
                     continue
                 key = (done | 1 << index, found[0])

@@ -146,7 +146,7 @@ class Reader:
             return at
         tool, end = self._tool(self._skip(at + 1, ARTICLES))
         if tool != self.needs[routine]:
-            raise Mishap(at, f"{routine} runs with {self.needs[routine] or 'any tool'}, not by choice with {tool}.")
+            raise Mishap(at, f"{routine} runs with {self.needs[routine] or 'any tool'}; it cannot use {tool}.")
         return end
 
     def _nowhere(self, start: int, end: int, routine: str, before: Sequence[Goal]) -> tuple[int, list[Goal], str]:
@@ -258,7 +258,7 @@ class Reader:
         if last_number is None or abs(last_number - number) >= LONGEST_RANGE:
             raise Mishap(end)
         if named and self._family(first) != self._family(last):
-            raise Mishap(end, f"{first} and {last} are not of one kind, so nothing lies from one to the other.")
+            raise Mishap(end, f"{first} and {last} are not of one kind, so there is no range from one to the other.")
         step = 1 if last_number >= number else -1
         inner = [self._numbered(end, each, routine, kind or last_kind) for each in range(number, last_number, step)]
         return last_end, [first, *inner[1:], last] if last != first else [first], kind or last_kind

@@ -15,7 +15,7 @@ from beforehand.crafts.cell.core.steplist import Line, read_lines
 from beforehand.crafts.cell.core.topology import Topology
 from beforehand.crafts.cell.core.walk import Walk
 from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, AtomicStep, CellScene, CellState
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, nearest_names, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Repair:
         if self.problems:
             return f"This cannot be repaired: {self.problems[0].says}"
         names = name_list(step.name for step in self.added)
-        parts = [f"puts in {len(self.added)} ({names})" if self.added else "puts in none"]
+        parts = [f"adds {len(self.added)} ({names})" if self.added else "adds none"]
         if self.dropped:
-            parts.append(f"leaves out {len(self.dropped)} that would do nothing")
+            parts.append(f"removes {len(self.dropped)} that would do nothing")
         kept = sum(place is not None for place in self.origin)
         return f"The repair keeps {kept} of the steps, {' and '.join(parts)}."
 
@@ -209,7 +209,7 @@ class _Mending:
     def _known(self, line: Line, kind: str, name: str, names: list[str]) -> bool:
         if name in names:
             return True
-        says = f"{line.label}: there is no {kind} '{name[:80]}'." if name else f"{line.label} names no {kind}."
+        says = f"{line.label}: {unknown(kind, name, names).says}" if name else f"{line.label} names no {kind}."
         self._cannot(line, name or line.path, says, f"cell.unknown_{kind}", names)
         return False
 

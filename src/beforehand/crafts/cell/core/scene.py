@@ -172,7 +172,7 @@ def _warn_routines(paper: Paper, scene: CellScene) -> None:
     spoken: dict[str, str] = {}
     for at, routine in enumerate(scene.routines):
         if not routine.supported_at:
-            paper.add(f"routines[{at}].supported_at", f"The routine {routine.name} is supported nowhere.")
+            paper.add(f"routines[{at}].supported_at", f"The routine {routine.name} is not supported at any position.")
         if routine.name in (ATTACH, RELEASE) and routine.tool_needed:
             paper.add(f"routines[{at}].required_tool", f"{routine.name} works the tools, so its own tool is ignored.")
         for word in routine.words:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from beforehand.crafts.cell.core.cost_matrix import Ledger, Price
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price
 from beforehand.crafts.cell.core.cost_rows import FAR, Floats, Rows
 
 Order = tuple[int, ...]
@@ -25,24 +25,24 @@ KICKS = 500
 MOST_OFFERS = 40
 
 
-def search(ledger: Ledger, before: Sequence[int]) -> Order | None:
+def search(matrix: CostMatrix, before: Sequence[int]) -> Order | None:
     """The best order found, or None when none that works was found."""
-    return _Search(ledger, before).run()
+    return _Search(matrix, before).run()
 
 
 class _Search:
-    def __init__(self, ledger: Ledger, before: Sequence[int]) -> None:
-        self.ledger = ledger
+    def __init__(self, matrix: CostMatrix, before: Sequence[int]) -> None:
+        self.costs = matrix
         self.before = before
-        self.count = len(ledger.tasks)
+        self.count = len(matrix.tasks)
         self.bound = any(before)
         self.left = WORK
-        self.rows = Rows(ledger)
+        self.rows = Rows(matrix)
 
     def run(self) -> Order | None:
         best: Found | None = None
         for start in dict.fromkeys(self._starts()):
-            price = self.ledger.price(start)
+            price = self.costs.price(start)
             if price is not None:
                 found = self._descend((price, start))
                 best = found if best is None else min(best, found)
@@ -67,7 +67,7 @@ class _Search:
 
     def _greedy(self, batching: bool) -> Order | None:
         """Always the cheapest goal next; when batching, one that needs no tool change as long as there is one."""
-        spot, done = self.ledger.start, 0
+        spot, done = self.costs.start, 0
         order: list[int] = []
         taken = np.zeros(self.count)
         while len(order) < self.count:
@@ -77,7 +77,7 @@ class _Search:
             if self.bound:
                 prices = prices + np.array([FAR * 2 if needs & ~done else 0.0 for needs in self.before])
             index = int(prices.argmin())
-            found = self.ledger.advance(spot, index)
+            found = self.costs.advance(spot, index)
             if found is None or taken[index] or self.before[index] & ~done:
                 return None
             order.append(index)
@@ -105,7 +105,7 @@ class _Search:
             changed = _changed(best[1], given[k - 1 : end], turns, behind)
             if changed is None or not self._allowed(changed):
                 continue
-            price = self.ledger.price(changed)
+            price = self.costs.price(changed)
             if price is not None and price < best[0]:
                 best = (price, changed)
         return best
@@ -114,11 +114,11 @@ class _Search:
         """Rough price from each goal (row) to each (column) in this order, a start before and a sink after it."""
         matrix = np.zeros((self.count + 2, self.count + 2))
         where = np.array(order)
-        spot = self.ledger.start
+        spot = self.costs.start
         tools = [spot[1]]
         matrix[0, 1:-1] = self.rows.row(spot)[where]
         for row, index in enumerate(order, 1):
-            found = self.ledger.advance(spot, index)
+            found = self.costs.advance(spot, index)
             spot = found[0] if found else spot
             matrix[row, 1:-1] = self.rows.row(spot)[where]
             tools.append(spot[1])
@@ -140,7 +140,7 @@ class _Search:
             a, b, c = sorted(cuts)
             order = best[1]
             changed = order[:a] + order[b:c] + order[a:b] + order[c:]
-            price = self.ledger.price(changed) if self._allowed(changed) else None
+            price = self.costs.price(changed) if self._allowed(changed) else None
             if price is not None:
                 best = min(best, self._descend((price, changed)))
         return best

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from beforehand.model.cell import NO_TOOL, CellState, Move, Number, Position, Role, Routine, Support, ToolStand
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 ROLES: tuple[Role, ...] = ("home", "safe", "stand", "work")
 MOST_PROBLEMS = 500
@@ -49,9 +49,8 @@ class Paper:
             name = spelled.get(key, key) if isinstance(key, str) else key
             where = f"{path}.{str(key)[:60]}" if path else str(key)[:60]
             if name not in allowed:
-                near = nearest_names(str(key)[:60], allowed)
-                says = f"{what} has an unknown key {self.shown(key)}. Keys: {name_list(sorted(allowed))}."
-                self.add(where, says, code="scene.unknown_key", nearest=near)
+                told = unknown("key", key, allowed, inside=f"{what[0].lower()}{what[1:]}")
+                self.add(where, told.says, code="scene.unknown_key", nearest=told.nearest)
             elif name in found:
                 self.add(where, f"{what} gives {name} twice, in two spellings.", code="scene.duplicate")
             else:
@@ -109,10 +108,8 @@ class Paper:
     def known(self, name: str | None, path: str, what: str, names: dict[str, str]) -> None:
         if name is None or name in names:
             return
-        near = nearest_names(name, names)
-        lead = f"There is no {what} {self.shown(name)}."
-        offer = "" if not near else f" {'Valid' if len(names) <= 10 else 'Nearest'} names: {name_list(near)}."
-        self.add(path, lead + offer, code=f"scene.unknown_{what}", nearest=near)
+        told = unknown(what, name, names)
+        self.add(path, told.says, code=f"scene.unknown_{what}", nearest=told.nearest)
 
 
 def _camel(key: str) -> str:
@@ -145,7 +142,7 @@ def _read_role(paper: Paper, value: Any, path: str) -> Role | None:
         if value == role:
             return role
     if value is not None:
-        paper.add(path, f"The role {paper.shown(value)} is unknown. Roles: {name_list(ROLES)}.", nearest=ROLES)
+        paper.add(path, unknown("role", value, ROLES).says, nearest=ROLES)
     return None
 
 

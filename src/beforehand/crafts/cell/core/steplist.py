@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from beforehand.model.cell import ATTACH, RELEASE, AtomicStep
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, nearest_names, unknown
 
 ATOMIC_KEYS = ("id", "name", "action", "target", "position", "tool", "stabilize", "action_after", "verify")
 ARG_KEYS = ("scene", "target", "position", "tool", "stabilize", "action_after", "verify")
@@ -100,10 +100,10 @@ def _numbering(steps: list[Any]) -> list[Problem]:
         return []
     at, number = wrong[0]
     has = "has no id" if number is None else f"has the id {_short(number)}"
-    more = f" So it is with {len(wrong) - 1} more." if len(wrong) > 1 else ""
+    more = f" The same is true of {len(wrong) - 1} more." if len(wrong) > 1 else ""
     says = f"Step {at} {has}; ids count up from 1, so it should be {at}.{more}"
     path = f"steps[{at - 1}]"
-    return [problem(f"{path}.id", path, says, code="cell.bad_id", hint="Number the steps anew.")]
+    return [problem(f"{path}.id", path, says, code="cell.bad_id", hint="Number the steps from 1 again.")]
 
 
 def _plan_lines(steps: list[Any], scene: str) -> tuple[list[Line], list[Problem]]:
@@ -125,8 +125,8 @@ def _plan_lines(steps: list[Any], scene: str) -> tuple[list[Line], list[Problem]
         problems += _unknown_keys(args, f"{path}.args", label, ARG_KEYS)
         for key in ("when", "forEach", "for_each"):
             if step.get(key) is not None:
-                says = f"{label} has {key}, so whether the robot does it is not known beforehand."
-                problems.append(problem(f"{path}.{key}", path, says, hint=f"Take {key} off the cell's steps."))
+                says = f"{label} has {key}, so whether the robot does it is not known in advance."
+                problems.append(problem(f"{path}.{key}", path, says, hint=f"Remove {key} from the cell's steps."))
         if args.get("scene") not in (None, scene):
             says = f"{label} was planned for {_short(args.get('scene'))}, not for {scene}."
             problems.append(problem(f"{path}.args.scene", path, says, code="cell.other_scene"))
@@ -140,7 +140,7 @@ def _unknown_keys(step: Mapping[Any, Any], path: str, label: str, keys: tuple[st
     found = []
     for key in step:
         if key not in keys:
-            says = f"{label} has an unknown key {_short(key)}. Keys: {name_list(keys)}."
+            says = f"{label}: {unknown('key', key, keys).says}"
             found.append(problem(f"{path}.{str(key)[:60]}", str(key)[:60], says, code="cell.unknown_key", names=keys))
     return found
 
@@ -160,7 +160,7 @@ def _misfits(line: Line, inside: str) -> list[Problem]:
     if line.action == "move":
         for key in ("position", "tool", "stabilize", "action_after", "verify"):
             if line.fields.get(key) is not None:
-                says = f"{line.label} is a move and has no {key}."
+                says = f"{line.label} is a move and cannot have {key}."
                 found.append(problem(f"{line.path}{inside}.{key}", line.path, says, code="cell.metadata"))
     return found
 

@@ -22,7 +22,7 @@ from beforehand.crafts.cell.core.lexicon import (
     tokens,
 )
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 _PIECE = re.compile(r"[\w'’-]+|[^\w\s]")
 _JOINTS = frozenset(["and", "then", "afterwards", "finally", "lastly", "next", "also", "subsequently", *"&+,;.!:"])
@@ -32,23 +32,23 @@ _AT = ("at", "in", "on", "to")
 _NUMBERED = re.compile(r"There is no position (\d+) in this cell")
 LONGEST_NAME = 4
 
-Word = tuple[str, Token]
+WrittenWord = tuple[str, Token]
 """A piece of the sentence as it was written, and one of the words it is read as."""
 
 
-def strange_names(text: str, scene: CellScene, refusal: Refusal) -> list[Problem]:
+def unknown_names_in(text: str, scene: CellScene, refusal: Refusal) -> list[Problem]:
     """A problem for every name the cell does not have; none where the sentence is not clear enough to say so."""
     if any(word.lower() in HARD or word == "?" for word in refusal.words):
         return []
     found = [_problem(scene, "position", number, f"Pos_{number}") for number in _NUMBERED.findall(refusal.says)]
     known = lexicon(scene)
     for clause in _clauses(text):
-        found += _Clause(scene, known, clause).strangers()
+        found += _Clause(scene, known, clause).unknown_names()
     return list({(one.code, one.about): one for one in found}.values())
 
 
-def _clauses(text: str) -> list[list[Word]]:
-    clauses: list[list[Word]] = [[]]
+def _clauses(text: str) -> list[list[WrittenWord]]:
+    clauses: list[list[WrittenWord]] = [[]]
     for piece in _PIECE.findall(text):
         if piece.lower() in _JOINTS:
             clauses.append([])
@@ -58,11 +58,11 @@ def _clauses(text: str) -> list[list[Word]]:
 
 
 class _Clause:
-    def __init__(self, scene: CellScene, known: Lexicon, words: list[Word]) -> None:
+    def __init__(self, scene: CellScene, known: Lexicon, words: list[WrittenWord]) -> None:
         self.scene, self.known, self.written = scene, known, words
         self.words = tuple(token.word for _, token in words)
 
-    def strangers(self) -> list[Problem]:
+    def unknown_names(self) -> list[Problem]:
         verb, end = self._longest(self.known.verbs, 0)
         routine, after = self._longest(self.known.routines, 0)
         if routine and after >= end:
@@ -137,14 +137,9 @@ class _Clause:
 
 def _problem(scene: CellScene, kind: str, name: str, wanted: str) -> Problem:
     names = _names(scene, kind)
-    near = nearest_names(wanted, names)
-    says = f"There is no {kind} {name[:80]!r} in {scene.name}."
+    told = unknown(kind, name, names, inside=scene.name, like=wanted)
     return Problem(
-        code=f"cell.unknown_{kind}",
-        about=name[:80],
-        says=f"{says} {'Valid' if len(names) <= 10 else 'Nearest'} names: {name_list(near)}.",
-        nearest=near,
-        fixable_by="user",
+        code=f"cell.unknown_{kind}", about=name[:80], says=told.says, nearest=told.nearest, fixable_by="user"
     )
 
 

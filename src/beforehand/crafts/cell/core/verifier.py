@@ -9,7 +9,7 @@ from typing import Any
 
 from beforehand.crafts.cell.core.steplist import Line, problem, read_lines
 from beforehand.model.cell import CellScene, CellState, Routine, Support
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, name_list, nearest_names, unknown
 
 METADATA = ("stabilize", "action_after", "verify")
 
@@ -61,11 +61,9 @@ class _Inspection:
 
     def check_state(self) -> None:
         if self.position not in self.roles:
-            says = f"The robot's state names the position '{self.position[:80]}', which this cell does not have."
-            self._found("state.current_position", self.position, says, "cell.unknown_position", list(self.roles))
+            self._unknown("state.current_position", "The robot's state", "position", self.position, list(self.roles))
         if self.tool != "none" and self.tool not in self.stands:
-            says = f"The robot's state names the tool '{self.tool[:80]}', which this cell does not have."
-            self._found("state.current_tool", self.tool, says, "cell.unknown_tool", list(self.stands))
+            self._unknown("state.current_tool", "The robot's state", "tool", self.tool, list(self.stands))
 
     def check(self, line: Line) -> None:
         self.check_promise(line)
@@ -97,8 +95,7 @@ class _Inspection:
 
     def _check_move(self, line: Line, target: str) -> None:
         if target not in self.roles:
-            says = f"{line.label} moves to '{target[:80]}', which is no position of this cell."
-            self._found(line.path, target, says, "cell.unknown_position", list(self.roles))
+            self._unknown(line.path, line.label, "position", target, list(self.roles))
             return
         exits = self.exits.get(self.position)
         if exits is not None and target not in exits:
@@ -116,8 +113,7 @@ class _Inspection:
             self._found(line.path, line.path, f"{line.label} does not say at which position it runs.", "cell.bad_step")
             return None
         if place not in self.roles:
-            says = f"{line.label} runs at '{place[:80]}', which is no position of this cell."
-            self._found(line.path, place, says, "cell.unknown_position", list(self.roles))
+            self._unknown(line.path, line.label, "position", place, list(self.roles))
             return None
         if place != self.position:
             says = f"{line.label} runs at {place}, but the robot is at {self.position} by then."
@@ -129,8 +125,7 @@ class _Inspection:
         place = self._place(line)
         routine = self.routines.get(name)
         if routine is None:
-            says = f"{line.label} runs '{name[:80]}', which is no routine of this cell."
-            self._found(line.path, name, says, "cell.unknown_routine", list(self.routines))
+            self._unknown(line.path, line.label, "routine", name, list(self.routines))
             return
         needed = routine.required_tool if routine.required_tool not in ("", "none") else None
         if needed and self.tool != needed:
@@ -153,8 +148,11 @@ class _Inspection:
         tool = line.text("tool")
         if tool in self.stands:
             return tool
-        says = f"{line.label} names no tool." if not tool else f"{line.label}: there is no tool '{tool[:80]}'."
-        self._found(line.path, tool or line.path, says, "cell.unknown_tool", list(self.stands))
+        if tool:
+            self._unknown(line.path, line.label, "tool", tool, list(self.stands))
+        else:
+            says = f"{line.label} does not name a tool."
+            self._found(line.path, line.path, says, "cell.unknown_tool", list(self.stands))
         return None
 
     def _check_attach(self, line: Line) -> None:
@@ -206,6 +204,9 @@ class _Inspection:
                 self._found(line.path, key, says, "cell.metadata")
         if support.action_after == "move_safe":
             self.promise = line
+
+    def _unknown(self, path: str, where: str, kind: str, name: str, names: list[str]) -> None:
+        self._found(path, name, f"{where}: {unknown(kind, name, names).says}", f"cell.unknown_{kind}", names)
 
     def _found(self, path: str, about: str, says: str, code: str, names: list[str] | None = None) -> None:
         self.problems.append(problem(path, about, says, code=code, names=names))

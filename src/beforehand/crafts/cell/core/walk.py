@@ -170,7 +170,7 @@ class Walk:
                 f"After the routine at {place} the robot must move to a safe place, and no safe position is next to it."
             )
             near = self.lookup.topology.neighbours(place)
-            hint = f"Give a neighbour of {place} the role safe, or drop move_safe there."
+            hint = f"Give a neighbour of {place} the role safe, or remove move_safe there."
             self._problem("cell.no_safe_place", place, says, "graph", near, hint)
             return
         self.cost += self.lookup.topology.length([place, safe])[1]

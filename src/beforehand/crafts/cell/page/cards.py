@@ -88,7 +88,7 @@ def _facts(standing: str | None, tool: str, state: Mapping[str, Any]) -> Html:
     where: Part = el("strong", {}, standing) if standing else badge("inDoubt")
     rows = [
         el("dt", {}, "Stands at"),
-        el("dd", {}, where, None if standing else [" ", state.get("says") or "Nobody knows where."]),
+        el("dd", {}, where, None if standing else [" ", state.get("says") or "Its position is not known."]),
         el("dt", {}, "Holds"),
         el("dd", {}, el("strong", {}, tool) if tool != "none" else "nothing"),
     ]

@@ -70,7 +70,7 @@ def cell_map(document: Mapping[str, Any], standing: str | None, tool: str, way: 
 
 
 def _told(name: str, standing: str | None, tool: str) -> str:
-    where = f"the robot stands at {standing}" if standing else "nobody knows where the robot stands"
+    where = f"the robot stands at {standing}" if standing else "the position of the robot is not known"
     return f"Map of {name}: {where}, holding {'nothing' if tool == 'none' else tool}"
 
 

@@ -13,7 +13,7 @@ from beforehand.crafts.fleet.core.params import OPERATIONS
 from beforehand.crafts.fleet.core.shape import Problems, check_plain, read_shape
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.fleet import RobotSpec, StreamSpec, WorksiteSpec
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import name_list, unknown
 from beforehand.ports.machines import MachineKinds
 
 LINK_KINDS = MachineKinds("link")
@@ -31,7 +31,7 @@ def check_names(parts: Parts, problems: Problems) -> None:
         _known(edge.from_, nodes, f"{path}.from", "node", problems)
         _known(edge.to, nodes, f"{path}.to", "node", problems)
         if edge.from_ is not None and edge.from_ == edge.to:
-            problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; take it out.")
+            problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; remove it.")
     _edges_twice(parts, problems)
     for path, site in _read(parts, "worksites"):
         _known(site.entry_node_id, nodes, f"{path}.entryNodeId", "node", problems)
@@ -208,9 +208,8 @@ def _stream(
 ) -> None:
     handler = KINDS.get(stream.kind)
     if handler is None:
-        close = nearest_names(stream.kind, KINDS)
-        says = f"there is no stream kind {stream.kind}. Known: {name_list(close)}."
-        problems.add("scene.unknown_kind", f"{path}.kind", says, about=stream.kind, nearest=close)
+        told = unknown("stream kind", stream.kind, KINDS)
+        problems.add("scene.unknown_kind", f"{path}.kind", told.says, about=stream.kind, nearest=told.nearest)
         return
     params = read_shape(handler.params, stream.params, f"{path}.params", problems)
     if params is None:

@@ -65,7 +65,7 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
     if robot.task_id is not None:
         return _no("robot.busy", robot_id, f"It works on {robot.task_id}.", "")
     if robot.phase == "error":
-        return _no("robot.error", robot_id, f"It stands in error: {robot.error}", "See to it, then release it.")
+        return _no("robot.error", robot_id, f"It is in error: {robot.error}", "Correct the cause, then release it.")
     if robot.orphan_key is not None:
         return _no("robot.letting_go", robot_id, "It still has to let go of an order that was given up.", "")
     if robot.load_state == "loaded":

@@ -46,7 +46,7 @@ def _went_offline(board: Board, robot: Robot) -> None:
     board.change_robot(robot, status="offline")
     if robot.task_id is None:
         return
-    says = f"{robot.robot_id} has not been heard of for more than {board.settings.offline_after_s:g} s."
+    says = f"{robot.robot_id} has not reported for more than {board.settings.offline_after_s:g} s."
     board.faults.append(Fault(robot.task_id, "robot.offline", says, "transient"))
 
 

@@ -4,13 +4,10 @@ Time is the tick's own argument. Ids that must be new (a task's, a decision's) a
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, Telemetry
-
-TaskVerbName = Literal["resume", "redo", "done-by-hand", "abort", "cancel", "hand-back"]
-RobotVerbName = Literal["hold", "release", "park", "charge", "out-of-service", "in-service", "set-load"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from beforehand.crafts.fleet.core.inputs import PatchStream, PatchWorksite, Requ
 from beforehand.crafts.fleet.core.rules import can_drop, can_pick, is_loaded, reserve
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.fleet import Task
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import name_list, unknown
 
 OCCUPANCIES = ("unknown", "empty", "filled")
 NO_PALLETS = ("charger", "park")
@@ -94,8 +94,8 @@ def other_target(board: Board, task: Task) -> str | None:
 
 def patch_stream(board: Board, given: PatchStream) -> None:
     if given.stream_id not in board.state.streams:
-        close = name_list(nearest_names(given.stream_id, board.state.streams))
-        board.refuse("stream.unknown", given.stream_id, f"There is no stream {given.stream_id}. Known: {close}.")
+        says = unknown("stream", given.stream_id, board.state.streams).says
+        board.refuse("stream.unknown", given.stream_id, says)
         return
     stream = board.stream(given.stream_id)
     if stream.enabled != given.enabled:
@@ -135,6 +135,5 @@ def request_transport(board: Board, given: RequestTransport) -> None:
 def _known_site(board: Board, site_id: str) -> bool:
     if site_id in board.state.worksites:
         return True
-    close = name_list(nearest_names(site_id, board.state.worksites))
-    board.refuse("worksite.unknown", site_id, f"There is no worksite {site_id}. Known: {close}.")
+    board.refuse("worksite.unknown", site_id, unknown("worksite", site_id, board.state.worksites).says)
     return False

@@ -144,7 +144,7 @@ def robot_in_error(board: Board, robot: Robot, says: str) -> None:
             "release": "The robot is used again.",
             "out-of-service": "The robot gets no work until it is put back into service.",
         }
-        title = f"{robot.robot_id} stands in error: {says}"
+        title = f"{robot.robot_id} is in error: {says}"
         board.open_decision(title, {"robotId": robot.robot_id}, {"error": says}, effects)
 
 

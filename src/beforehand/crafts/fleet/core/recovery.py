@@ -24,7 +24,7 @@ def reconcile(board: Board) -> Board:
         if task.robot_id in reported and _names_another(board, task):
             board.change_task(task, command_state="due", deadline_ts_ms=None)
         else:
-            lacks = "does not show the order" if task.robot_id in reported else "has not been heard of since"
+            lacks = "does not show the order" if task.robot_id in reported else "has not reported since"
             says = f"The {task.step} was ordered just before a restart, and {task.robot_id} {lacks}."
             board.faults.append(Fault(task.task_id, "task.in_doubt", says, "doubt"))
     return board

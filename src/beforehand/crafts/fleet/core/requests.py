@@ -13,7 +13,7 @@ from typing import Any
 
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import FleetScene
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 LONGEST_TEXT = 4_000
 _SMALL_TALK = frozenset(["please", "now", "afterwards", "finally", "also", "kindly", "the", "a", "an", "one"])
@@ -103,17 +103,17 @@ def _read_text(scene: FleetScene, text: str) -> Reading:
     names = _Names(scene)
     requests: list[Request] = []
     odd: list[str] = []
-    strangers: list[Problem] = []
+    unknown_names: list[Problem] = []
     for words in _clauses(_TOKEN.findall(text)):
         clause = _Clause(names, words)
         request = clause.read()
-        strangers += clause.strangers
+        unknown_names += clause.unknown_names
         if request is not None:
             requests.append(request)
-        elif not clause.strangers:
+        elif not clause.unknown_names:
             odd += clause.left()
-    if strangers and not odd:
-        raise _invalid(strangers)
+    if unknown_names and not odd:
+        raise _invalid(unknown_names)
     if not odd and (problems := [problem for request in requests for problem in _misfits(scene, request, "")]):
         raise _invalid(problems)
     return Reading(tuple(requests)) if requests and not odd else _refused(requests, odd)
@@ -162,10 +162,10 @@ class _Clause:
 
     def __init__(self, names: _Names, tokens: list[str]) -> None:
         self.names, self.tokens, self.at = names, tokens, 0
-        self.strangers: list[Problem] = []
+        self.unknown_names: list[Problem] = []
 
     def read(self) -> Request | None:
-        """The request; None where there is a word without use, or a name nobody has (then in `strangers`)."""
+        """The request; None where there is a word without use, or a name nobody has (then in `unknown_names`)."""
         word = self.peek()
         found: Request | None = None
         if word in _MOVE:
@@ -177,9 +177,9 @@ class _Clause:
             robot = self.name(self.names.robots, "robot", ())
             found = Request(_ERRANDS[word], robot_id=robot) if robot else None
         if self.at < len(self.tokens):
-            self.strangers.clear()
+            self.unknown_names.clear()
             return None
-        return None if self.strangers else found
+        return None if self.unknown_names else found
 
     def left(self) -> list[str]:
         return self.tokens[min(self.at, len(self.tokens) - 1) :]
@@ -194,7 +194,7 @@ class _Clause:
         return False
 
     def name(self, known: Mapping[str, str], kind: str, until: tuple[str, ...]) -> str | None:
-        """A known name; else what stands where a name belongs is a stranger, unless it could mean something else."""
+        """A known name; else what stands where a name belongs is unknown, unless it could mean something else."""
         for length in (3, 2, 1):
             parts = [_NAME.sub("", token).lower() for token in self.tokens[self.at : self.at + length]]
             joined = "".join(parts)
@@ -205,7 +205,7 @@ class _Clause:
         words = self.tokens[self.at : len(self.tokens) if end is None else end]
         if 0 < len(words) <= 2 and not _UNSURE & {word.lower() for word in words}:
             self.at += len(words)
-            self.strangers.append(_stranger(kind, " ".join(words), list(known.values()), ""))
+            self.unknown_names.append(_unknown(kind, " ".join(words), list(known.values()), ""))
         return None
 
     def transport(self) -> Request | None:
@@ -253,13 +253,13 @@ def _read_intent(scene: FleetScene, intent: Any) -> Reading:
 def _read_step(scene: FleetScene, step: Any, path: str, problems: list[Problem]) -> Request | None:
     action = step.get("action") if isinstance(step, Mapping) else None
     if action not in ACTIONS:
-        says = f"{path}: the action is {name_list(ACTIONS)}, not {action!r}."
+        says = unknown("action", action, ACTIONS, inside=path).says
         problems.append(_problem("intent.action", path, f"{path}.action", says))
         return None
     keys = ("action", "from", "to", "priority") if action == "transport" else ("action", "robotId", "robot_id")
     for key in step:
         if key not in keys:
-            problems.append(_stranger("key", str(key), [one for one in keys if one != "robot_id"], f"{path}.{key}"))
+            problems.append(_unknown("key", str(key), [one for one in keys if one != "robot_id"], f"{path}.{key}"))
     if action != "transport":
         robots = [robot.robot_id for robot in scene.robots]
         given = step.get("robotId", step.get("robot_id"))
@@ -288,7 +288,7 @@ def _known(value: Any, kind: str, names: list[str], path: str, problems: list[Pr
     if value is None:
         problems.append(_problem("intent.missing", path, path, f"A {kind} is missing."))
     else:
-        problems.append(_stranger(kind, str(value), names, path))
+        problems.append(_unknown(kind, str(value), names, path))
     return None
 
 
@@ -311,11 +311,8 @@ def _misfits(scene: FleetScene, request: Request, path: str) -> list[Problem]:
     return found
 
 
-def _stranger(kind: str, name: str, names: list[str], path: str) -> Problem:
-    nearest = nearest_names(name, names)
-    says = (
-        f"There is no {kind} {name[:80]!r}. {'Valid' if len(names) <= 10 else 'Nearest'} names: {name_list(nearest)}."
-    )
+def _unknown(kind: str, name: str, names: list[str], path: str) -> Problem:
+    says, nearest = unknown(kind, name, names)
     return Problem(
         code=f"fleet.unknown_{kind}", about=name[:80], path=path, says=says, nearest=nearest, fixable_by="user"
     )
@@ -327,5 +324,5 @@ def _problem(code: str, about: str, path: str, says: str) -> Problem:
 
 def _invalid(problems: list[Problem]) -> BadInputError:
     ordered = sorted(problems, key=lambda problem: ".unknown_" not in problem.code)
-    says = ordered[0].says if len(ordered) == 1 else f"{len(ordered)} problems stand in the way of this plan."
+    says = ordered[0].says if len(ordered) == 1 else f"{len(ordered)} problems keep this plan from being made."
     return BadInputError(says, code="intent.invalid", problems=ordered, nearest=ordered[0].nearest)

@@ -9,6 +9,7 @@ from beforehand.crafts.fleet.core.rules import IN_FLIGHT, is_loaded, phase_of
 from beforehand.crafts.fleet.core.state import Hold
 from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
 from beforehand.model.fleet import Phase, Robot
+from beforehand.model.reason import unknown
 from beforehand.model.robot import PauseRobot, ResumeRobot
 
 
@@ -120,7 +121,7 @@ def _set_load(board: Board, robot: Robot, value: Any) -> None:
         board.refuse("robot.busy", robot.robot_id, f"{robot.robot_id} works on {robot.task_id}.", "Finish that first.")
     elif board.seen(robot.robot_id).report.load_sensor not in (None, value):
         sensed = board.seen(robot.robot_id).report.load_sensor
-        says = f"The sensor of {robot.robot_id} says its fork is {sensed}, and the sensor goes before a person."
+        says = f"The sensor of {robot.robot_id} says its fork is {sensed}, and the sensor overrules a person."
         board.refuse("load.sensed", robot.robot_id, says, "Look at the fork and the sensor.")
     elif robot.load_state != value:
         board.change_robot(robot, load_state=value, load_state_source="manual", load_state_confidence="low")
@@ -152,4 +153,4 @@ def fleet_verb(board: Board, verb: str) -> None:
                 if not board.robot(robot_id).held:
                     unpause(board, robot_id)
     else:
-        board.refuse("verb.unknown", board.state.scene.name, f"{verb} is nothing a fleet can be asked: hold or clear.")
+        board.refuse("verb.unknown", board.state.scene.name, unknown("verb", verb, ("hold", "clear")).says)

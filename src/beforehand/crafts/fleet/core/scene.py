@@ -34,7 +34,7 @@ def read_fleet(document: Any) -> FleetScene:
     if problems or parts is None:
         raise BadInputError(
             f"The fleet scene has {_count(len(problems.found))}.",
-            hint="Mend what is listed and read it again.",
+            hint="Correct what is listed and read it again.",
             problems=problems.in_order(),
         )
     return FleetScene(
@@ -66,7 +66,7 @@ def _parts(document: Any, problems: Problems) -> dict[str, Any] | None:
 
 def _head(document: Mapping[str, Any], problems: Problems) -> None:
     if document.get("kind", "fleet") != "fleet":
-        problems.add("scene.kind", "kind", f"This is no fleet scene: kind is {document.get('kind')!r}, not 'fleet'.")
+        problems.add("scene.kind", "kind", f"This is not a fleet scene: kind is {document.get('kind')!r}, not 'fleet'.")
     name = document.get("name")
     if not isinstance(name, str) or not name.strip() or len(name) > 200 or not is_text(name):
         problems.add("scene.name", "name", "A scene needs a name: some text of at most 200 characters.")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, unknown
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -41,33 +41,33 @@ class Problems:
         )
 
     def unknown_key(self, key: str, path: str, known: Iterable[str]) -> None:
-        close = nearest_names(key, known)
+        told = unknown("key", _short(key), known)
         where = f"{path}.{key}" if path else key
         self.add(
             "scene.unknown_key",
             where,
-            f"{_short(key)} is not a key here. Known keys: {name_list(close)}.",
+            told.says,
             about=_short(key),
-            try_next="Correct the spelling or take the key out.",
-            nearest=close,
+            try_next="Correct the spelling or remove the key.",
+            nearest=told.nearest,
         )
 
     def unknown_name(self, name: str, path: str, what: str, known: Iterable[str]) -> None:
-        close = nearest_names(name, known)
+        told = unknown(what, _short(name), known)
         self.add(
             "scene.unknown_name",
             path,
-            f"there is no {what} named {_short(name)}. Known: {name_list(close)}.",
+            told.says,
             about=_short(name),
             try_next=f"Use one of the names above or add the {what}.",
-            nearest=close,
+            nearest=told.nearest,
         )
 
     def in_order(self) -> tuple[Problem, ...]:
         """Unknown names first, then the rest as they stand in the file; nothing said twice."""
-        unknown = {"scene.unknown_name", "scene.unknown_key", "scene.unknown_kind"}
+        first = {"scene.unknown_name", "scene.unknown_key", "scene.unknown_kind"}
         once = list(dict.fromkeys(self.found))
-        return tuple(sorted(once, key=lambda problem: problem.code not in unknown))
+        return tuple(sorted(once, key=lambda problem: problem.code not in first))
 
 
 def read_shape(model: type[ModelT], given: Any, path: str, problems: Problems) -> ModelT | None:

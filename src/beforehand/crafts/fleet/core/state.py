@@ -5,7 +5,6 @@ gives the same. It changes the state it is given, in place, and returns it; `dec
 the last report of each robot: positions and battery are not logged, and a restart asks the robots for them anew.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -380,7 +379,3 @@ def restore(scene: FleetScene, data: Mapping[str, Any]) -> FleetState:
     state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled = counts
     state.index()
     return state
-
-
-def snapshot_text(state: FleetState) -> str:
-    return json.dumps(snapshot(state), sort_keys=True, separators=(",", ":"))

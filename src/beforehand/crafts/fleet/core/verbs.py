@@ -35,7 +35,7 @@ from beforehand.crafts.fleet.core.timers import start_timers
 from beforehand.model.decision import Answer
 from beforehand.model.event import iso
 from beforehand.model.fleet import Task
-from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.reason import unknown
 
 Effect = Callable[[Board, Task, Any], None]
 
@@ -63,11 +63,9 @@ def people(board: Board) -> Board:
 
 def _robot_verb(board: Board, given: RobotVerb) -> None:
     if given.robot_id not in board.state.robots:
-        close = name_list(nearest_names(given.robot_id, board.state.robots))
-        board.refuse("robot.unknown", given.robot_id, f"There is no robot {given.robot_id}. Known: {close}.")
+        board.refuse("robot.unknown", given.robot_id, unknown("robot", given.robot_id, board.state.robots).says)
     elif given.verb not in ROBOT_VERBS:
-        says = f"{given.verb} is nothing a robot can be asked. Known: {name_list(sorted(ROBOT_VERBS))}."
-        board.refuse("verb.unknown", given.robot_id, says)
+        board.refuse("verb.unknown", given.robot_id, unknown("verb", given.verb, ROBOT_VERBS).says)
     else:
         ROBOT_VERBS[given.verb](board, board.robot(given.robot_id), given.value)
 
@@ -79,8 +77,7 @@ def _answer(board: Board, given: AnswerDecision) -> None:
         board.refuse("decision.closed", given.decision_id, says, "Look at the inbox again.")
         return
     if given.verb not in decision.verbs:
-        says = f"{given.verb} does not answer this. Use {name_list(decision.verbs)}."
-        board.refuse("decision.verb", given.decision_id, says)
+        board.refuse("decision.verb", given.decision_id, unknown("verb", given.verb, decision.verbs).says)
         return
     refused = len(board.reasons)
     answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(board.now))
@@ -100,12 +97,11 @@ def _answer(board: Board, given: AnswerDecision) -> None:
 
 def task_verb(board: Board, given: TaskVerb) -> None:
     if not board.knows_task(given.task_id):
-        close = name_list(nearest_names(given.task_id, board.state.open_tasks))
-        board.refuse("task.unknown", given.task_id, f"There is no task {given.task_id}. Open tasks: {close}.")
+        says = unknown("task", given.task_id, board.state.open_tasks, plural="open tasks").says
+        board.refuse("task.unknown", given.task_id, says)
         return
     if given.verb not in TASK_VERBS:
-        says = f"{given.verb} is nothing a task can be asked. Known: {name_list(TASK_VERBS)}."
-        board.refuse("verb.unknown", given.task_id, says)
+        board.refuse("verb.unknown", given.task_id, unknown("verb", given.verb, TASK_VERBS).says)
         return
     task = board.task(given.task_id)
     entry = TABLE[given.verb][situation(board, task)]
@@ -210,8 +206,7 @@ def _abort_loaded(board: Board, task: Task, value: Any) -> None:
         _redo(board, task, None)
         return
     if not isinstance(target, str) or target not in board.state.worksites:
-        close = name_list(nearest_names(str(target), board.state.worksites))
-        board.refuse("worksite.unknown", task.task_id, f"There is no worksite {target}. Known: {close}.")
+        board.refuse("worksite.unknown", task.task_id, unknown("worksite", target, board.state.worksites).says)
         return
     kind = board.site(target).worksite_type
     if not can_drop(board, target) or kind in ("charger", "park"):

@@ -28,7 +28,7 @@ def _unknown_places(scene: FleetScene) -> list[Problem]:
     found = []
     for at, site in enumerate(scene.worksites):
         if site.worksite_id in used and site.initial_occupancy == "unknown":
-            says = f"Nobody knows what lies on {site.worksite_id}, so it is not used until somebody says it."
+            says = f"It is not known what is on {site.worksite_id}, so it is not used until its occupancy is set."
             found.append(_odd(f"worksites[{at}].occupancy", says))
     return found
 

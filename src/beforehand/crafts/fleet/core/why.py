@@ -12,7 +12,7 @@ from beforehand.crafts.fleet.core.rules import SUSPECT_AFTER
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.errors import NotFoundError
-from beforehand.model.reason import Reason, name_list, nearest_names
+from beforehand.model.reason import Reason, name_list
 
 SHOWN = 5
 
@@ -26,9 +26,9 @@ def why(state: FleetState, name: str, now_ms: int) -> list[Reason]:
     if name in state.streams:
         return why_stream(state, name, now_ms)
     names = [*state.robots, *state.open_tasks, *state.streams]
-    close = nearest_names(name, names)
-    says = f"There is no robot, task or stream named {name}. Known: {name_list(close)}."
-    raise NotFoundError(says, nearest=close, hint="Use one of these names.")
+    raise NotFoundError.unknown(
+        "robot, task or stream", name, names, code=NotFoundError.code, plural="names", hint="Use one of these names."
+    )
 
 
 def why_everything(state: FleetState, now_ms: int) -> dict[str, list[Reason]]:
@@ -79,8 +79,8 @@ def why_task(state: FleetState, task_id: str, now_ms: int) -> list[Reason]:
     if task.status in ("held", "stale"):
         ends = {
             "person": "Answer it in the inbox: resume, redo, finish by hand or abort it.",
-            "robot": "It goes on by itself when the robot is back.",
-            "retry": "It is tried again by itself.",
+            "robot": "It continues automatically when the robot is back.",
+            "retry": "It is tried again automatically.",
             None: "Resume or abort it.",
         }[task.waits_for]
         return [_reason(task.error_code or "task.held", task_id, task.error or f"It is {task.status}.", ends)]
@@ -151,10 +151,10 @@ def _suspects(board: Board, stream_id: str) -> list[Reason]:
     for site_id in dict.fromkeys(site for group in groups.values() for site in group):
         site = board.site(site_id)
         if site.failures >= SUSPECT_AFTER:
-            says = f"{site_id} is left alone: {site.failures} steps failed there in a row."
+            says = f"{site_id} is not used: {site.failures} steps failed there in a row."
             found.append(_reason("worksite.suspect", site_id, says, "Look at it and set its occupancy."))
         elif site.failures and site.rest_until_ts_ms > board.now:
-            says = f"{site_id} rests for a while because a step failed there."
+            says = f"{site_id} is not used for a while because a step failed there."
             found.append(_reason("worksite.resting", site_id, says, "Wait, or set its occupancy."))
     return found[:SHOWN]
 
@@ -165,7 +165,7 @@ def _held(board: Board) -> list[Reason]:
         says = "A person holds the fleet; nothing moves."
         reasons.append(_reason("fleet.held", board.state.scene.name, says, "Clear the hold."))
     if board.hold.tasks:
-        says = f"The fleet is frozen after an error of {name_list(board.hold.tasks)}; no new work is given out."
+        says = f"The fleet is frozen after an error of {name_list(board.hold.tasks)}; no new work is assigned."
         reasons.append(_reason("fleet.frozen", board.state.scene.name, says, "Resume or abort what is held."))
     return reasons
 

@@ -4,7 +4,7 @@ import { Asking, call } from "./floor-asking.js";
 import { OCCUPANCY, PHASES, age, doing, el, lies, mark, percent, say, shownPhase } from "./floor-words.js";
 
 const WHY_MS = 1000;
-const SOURCES = { task: "as its task went", sensor: "as its sensor says", manual: "as a person said", unknown: "nobody said why" };
+const SOURCES = { task: "as its task went", sensor: "as its sensor says", manual: "as a person said", unknown: "no source given" };
 
 export class Panel {
   constructor(place, floor, onClose) {
@@ -75,7 +75,7 @@ export class Panel {
     this.#mark(PHASES[shownPhase(robot)]);
     this.#fact("Does", doing(robot, now));
     this.#fact("Battery", percent(robot.battery));
-    this.#fact("Load", `${robot.loadState}, ${SOURCES[robot.loadStateSource] ?? "nobody said why"} (${robot.loadStateConfidence} confidence)`);
+    this.#fact("Load", `${robot.loadState}, ${SOURCES[robot.loadStateSource] ?? "no source given"} (${robot.loadStateConfidence} confidence)`);
     this.#fact("Task", robot.taskId ?? "none");
     this.#fact("Where", robot.nextNodeId ? `${robot.nodeId}, driving to ${robot.nextNodeId}` : (robot.nodeId ?? "unknown"));
     this.#fact("Last seen", robot.lastSeenTsMs ? age(now - robot.lastSeenTsMs) : "never");
@@ -92,7 +92,7 @@ export class Panel {
     const task = this.floor.tasks.get(site.reservedBy);
     this.#mark(OCCUPANCY[site.occupancy]);
     this.#fact("Kind", site.groupId ? `${site.worksiteType} of ${site.groupId}` : site.worksiteType);
-    this.#fact("Lies there", { filled: "a pallet", empty: "nothing" }[lies(site)] ?? "nobody knows");
+    this.#fact("Lies there", { filled: "a pallet", empty: "nothing" }[lies(site)] ?? "not known");
     this.#fact("Reserved", site.reservedBy ? `by ${site.reservedBy}${task?.robotId ? ` for ${task.robotId}` : ""}` : "no");
     this.#fact("Node", site.actionNodeId ?? site.entryNodeId);
     if (site.failures) this.#fact("Failures", `${site.failures} in a row`);
@@ -104,7 +104,7 @@ export class Panel {
   #refusal(verb, robot) {
     if (!this.floor.mayWrite) return "Your token may look; this needs an operator's.";
     if (verb === "hold" && robot.held) return "It is held already.";
-    if (verb === "release" && !robot.held && !robot.error) return "Nobody holds it.";
+    if (verb === "release" && !robot.held && !robot.error) return "It is not held.";
     return "";
   }
 
