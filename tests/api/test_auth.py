@@ -96,6 +96,47 @@ async def test_only_admins_choose_a_workspace_outside(guarded: Any, tmp_path: An
             assert answer.status_code == status, (folder, role)
 
 
+async def test_a_workspace_outside_is_admins_to_start_and_to_change(guarded: Any, tmp_path: Any) -> None:
+    """An operator may look at such a plan and stop it, and nothing else."""
+    outside = tmp_path / "system"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("for admins")
+    operator, admin = bearer(guarded.tokens["operator"]), bearer(guarded.tokens["admin"])
+    ask = {"id": "a", "tool": "read_file", "args": {"path": "none"}, "onFailure": "ask"}
+    approve = {"id": "b", "tool": "wait", "args": {"seconds": 0}, "requiresApproval": True}
+    body = {"plan": {"steps": [ask, approve]}, "workspace": str(outside)}
+    plan = (await guarded.http.post("/plans", json=body, headers=admin)).json()
+    path, read = f"/plans/{plan['id']}", {"args": {"path": "secret.txt"}}
+    edits = {"edits": [{"op": "edit", "id": "a", "set": read}]}
+
+    async def refused(method: str, where: str, told: Any, **more: str) -> None:
+        answer = await guarded.http.request(method, where, json=told, headers=operator | more)
+        assert "needs admin" in guarded.problem(answer, 403)["detail"]
+
+    await refused("PATCH", path, edits, **{"If-Match": "1"})
+    await refused("POST", f"{path}/regenerate", {})
+    await refused("POST", f"{path}/runs", {"version": 1})
+    await refused("POST", f"/inbox/{plan['decision']['id']}", {"verb": "start"})
+    run = (await guarded.http.post(f"{path}/runs", json={"version": 1}, headers=admin)).json()
+    asked: dict[str, str] = {}
+    while len(asked) < 2:
+        for decision in (await guarded.http.get("/inbox", headers=operator)).json():
+            asked[decision["kind"]] = decision["id"]
+    for kind, told in (
+        ("failure", {"verb": "retry", "value": read}),
+        ("failure", {"verb": "insert", "value": {"steps": [{"id": "c", "tool": "read_file", **read}]}}),
+        ("approval", {"verb": "approve"}),
+    ):
+        await refused("POST", f"/inbox/{asked[kind]}", told)
+    await refused("POST", f"/runs/{run['runId']}/steps/a/retry", read)
+    edited = await guarded.http.patch(path, json=edits, headers=admin | {"If-Match": "1"})
+    if edited.status_code == 200:
+        await refused("POST", f"/runs/{run['runId']}/adopt", {"version": 2})
+    assert (await guarded.http.post(f"/runs/{run['runId']}/cancel", headers=operator)).status_code == 200
+    shown = (await guarded.http.get(f"/runs/{run['runId']}", headers=operator)).text
+    assert "for admins" not in shown
+
+
 async def test_logging_in_gives_a_cookie_that_scripts_cannot_read(guarded: Any) -> None:
     answer = await guarded.http.post("/login", json={"token": guarded.tokens["viewer"]})
     assert answer.status_code == 200

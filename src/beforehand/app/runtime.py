@@ -22,6 +22,7 @@ from beforehand.app.sentences import Sentences
 from beforehand.app.settings import CONFIG_FILE, Settings
 from beforehand.app.stores import open_store, store_files
 from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.loop.asked import asked_store
 from beforehand.loop.drivers import Drivers
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
@@ -204,6 +205,7 @@ def _make_home(settings: Settings) -> None:
 
 
 def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, serves: bool) -> Runtime:
+    store = asked_store(store, clock)
     extensions = built_in_extensions(settings)
     extensions.reasons.extend(crafts.missing)
     sentences = Sentences(craft.sentences for craft in crafts.by_name.values())

@@ -74,6 +74,12 @@ class ConflictError(BeforehandError):
     code = "conflict"
 
 
+class ExpiredError(ConflictError):
+    """What was asked for came to be decided after the time by which it was wanted; it is never done."""
+
+    code = "command.expired"
+
+
 class RefusedError(BeforehandError):
     """The call is understood and not allowed in the present state."""
 

@@ -25,6 +25,7 @@ from beforehand.server.page import routes as page
 from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.sse import Audience
+from beforehand.server.writes import DEADLINE, KEY, WRITES, WriteMiddleware
 
 log = structlog.get_logger("beforehand.server")
 BASE = "/api/v1"
@@ -55,6 +56,7 @@ class Api(FastAPI):
             schema["components"]["schemas"].update(words["$defs"])
             schema["components"]["schemas"] = dict(sorted(schema["components"]["schemas"].items()))
             _forget_framework_errors(schema)
+            _name_what_writes_take(schema)
         assert self.openapi_schema is not None
         return self.openapi_schema
 
@@ -66,6 +68,24 @@ def _forget_framework_errors(schema: dict[str, Any]) -> None:
             operation["responses"].pop("422", None)
     for name in ("HTTPValidationError", "ValidationError"):
         schema["components"]["schemas"].pop(name, None)
+
+
+def _name_what_writes_take(schema: dict[str, Any]) -> None:
+    """The headers that one layer reads for every write."""
+    said = {
+        KEY: ("Drawn anew for every request; the same request with the same key is done once.", {"type": "string"}),
+        DEADLINE: ("Milliseconds since 1970 by the server's clock; later it is not done.", {"type": "integer"}),
+    }
+    named = {
+        name.replace("-", ""): {"name": name, "in": "header", "required": False, "description": says, "schema": kind}
+        for name, (says, kind) in said.items()
+    }
+    schema["components"]["parameters"] = named
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            if method.upper() in WRITES and path != f"{BASE}/login":
+                refs = [{"$ref": f"#/components/parameters/{name}"} for name in named]
+                operation["parameters"] = [*operation.get("parameters", []), *refs]
 
 
 def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
@@ -111,6 +131,7 @@ def create_app(
         app.state.brake = Brake()
         app.state.checkup = Checkup(runtime.settings.database)
         reachable_here = is_loopback(host) if local is None else local
+        app.add_middleware(WriteMiddleware, runtime=runtime)
         app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host, local=reachable_here)
     app.add_middleware(RequestMiddleware)
     return app

@@ -1,17 +1,15 @@
 """Plans: taken in, read in any version, edited, made anew, previewed, started."""
 
 import re
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
 from beforehand.app.runs import start_run
-from beforehand.app.runtime import Runtime
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
-from beforehand.server.callers import Caller, CallerDep, CorrelationDep, RuntimeDep, require
+from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep
 from beforehand.server.errors import VersionNeededError
 from beforehand.server.middleware import HEADER
 from beforehand.server.requests import body
@@ -32,6 +30,7 @@ from beforehand.server.shapes import (
     gives,
     takes,
 )
+from beforehand.server.workspaces import checked_workspace, require_for_plan
 
 router = APIRouter(prefix="/plans", tags=["plans"])
 Number = Annotated[int | None, Query(ge=1)]
@@ -57,16 +56,6 @@ async def create_plan(
         by=caller.name,
     )
     return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
-
-
-def checked_workspace(runtime: Runtime, caller: Caller, path: str | None) -> str | None:
-    """A folder other than the server's own, or one inside it, is for admins to choose."""
-    if path is None:
-        return None
-    root = runtime.workspace(path).describe()
-    if not Path(root).resolve().is_relative_to(runtime.settings.workspace.resolve()):
-        require(caller, "admin", "a workspace outside the server's own")
-    return path
 
 
 @router.get("", operation_id="listPlans", responses=gives(list[PlanHeadShape]))
@@ -109,6 +98,7 @@ async def edit_plan(
     if_match: Annotated[str | None, Header(description="The version the edits were made on.")] = None,
 ) -> Json:
     """Apply edits to the latest version, all or none."""
+    await require_for_plan(runtime, caller, plan_id)
     plan, review = await verbs.edit_plan(
         runtime, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
     )
@@ -140,6 +130,7 @@ async def regenerate(
     runtime: RuntimeDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
 ) -> Json:
     """A new version by the planner that made it, from the present state."""
+    await require_for_plan(runtime, caller, plan_id)
     plan, review = await verbs.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
     return Json(verbs.plan_answer(plan, review), version=plan.version)
 
@@ -172,5 +163,6 @@ async def start(
     runtime: RuntimeDep, caller: CallerDep, request: Request, plan_id: str, asked: Annotated[Start, body(Start)]
 ) -> Json:
     """Approve that version and start it; its review is answered by this."""
+    await require_for_plan(runtime, caller, plan_id)
     brought = request.state.correlation_id if HEADER in request.headers else ""
     return Json(await start_run(runtime, plan_id, asked.version, by=caller.name, correlation_id=brought), 201)
