@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
+from beforehand.app.aside import aside
 from beforehand.app.runs import start_run
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
@@ -55,7 +56,7 @@ async def create_plan(
         correlation_id=correlation,
         by=caller.name,
     )
-    return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
+    return Json(await aside(plan, verbs.plan_answer, plan, review), 201, version=plan.version)
 
 
 @router.get("", operation_id="listPlans", responses=gives(list[PlanHeadShape]))
@@ -68,7 +69,7 @@ async def list_plans(runtime: RuntimeDep, limit: Annotated[int, Query(ge=1, le=1
 async def get_plan(runtime: RuntimeDep, plan_id: str, version: Number = None) -> Json:
     """The latest version of a plan, or the one asked for."""
     plan = await verbs.get_plan(runtime, plan_id, version)
-    return Json(plan.wire(), version=plan.version)
+    return Json(await aside(plan, plan.wire), version=plan.version)
 
 
 @router.get("/{plan_id}/versions", operation_id="listPlanVersions", responses=gives(list[VersionShape]))
@@ -102,7 +103,7 @@ async def edit_plan(
     plan, review = await verbs.edit_plan(
         runtime, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
     )
-    return Json(verbs.plan_answer(plan, review), version=plan.version)
+    return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
 
 
 def matched_version(header: str | None) -> int:
@@ -132,7 +133,7 @@ async def regenerate(
     """A new version by the planner that made it, from the present state."""
     await require_for_plan(runtime, caller, plan_id)
     plan, review = await verbs.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
-    return Json(verbs.plan_answer(plan, review), version=plan.version)
+    return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
 
 
 @router.post(
