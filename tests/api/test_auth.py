@@ -1,12 +1,19 @@
 """Who may call: tokens and roles, the cookie for browsers, other sites' pages, and other names for this machine."""
 
+import asyncio
+import hashlib
+import stat
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
+import httpx2
 import pytest
 
 from beforehand.app.tokens import Tokens
-from beforehand.server.auth import is_loopback, same_place, shown_token, to_cookie
+from beforehand.model.errors import TooManyError
+from beforehand.server.auth import is_loopback, same_place, shown_session, shown_token
+from beforehand.server.brake import Brake
 
 READS = ("/state", "/plans", "/runs", "/inbox", "/templates", "/scenes", "/tools", "/metrics", "/me", "/events?after=x")
 
@@ -87,6 +94,47 @@ async def test_only_admins_choose_a_workspace_outside(guarded: Any, tmp_path: An
             headers = bearer(guarded.tokens[role])
             answer = await guarded.http.post("/plans", json={**body, "workspace": folder}, headers=headers)
             assert answer.status_code == status, (folder, role)
+
+
+async def test_a_workspace_outside_is_admins_to_start_and_to_change(guarded: Any, tmp_path: Any) -> None:
+    """An operator may look at such a plan and stop it, and nothing else."""
+    outside = tmp_path / "system"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("for admins")
+    operator, admin = bearer(guarded.tokens["operator"]), bearer(guarded.tokens["admin"])
+    ask = {"id": "a", "tool": "read_file", "args": {"path": "none"}, "onFailure": "ask"}
+    approve = {"id": "b", "tool": "wait", "args": {"seconds": 0}, "requiresApproval": True}
+    body = {"plan": {"steps": [ask, approve]}, "workspace": str(outside)}
+    plan = (await guarded.http.post("/plans", json=body, headers=admin)).json()
+    path, read = f"/plans/{plan['id']}", {"args": {"path": "secret.txt"}}
+    edits = {"edits": [{"op": "edit", "id": "a", "set": read}]}
+
+    async def refused(method: str, where: str, told: Any, **more: str) -> None:
+        answer = await guarded.http.request(method, where, json=told, headers=operator | more)
+        assert "needs admin" in guarded.problem(answer, 403)["detail"]
+
+    await refused("PATCH", path, edits, **{"If-Match": "1"})
+    await refused("POST", f"{path}/regenerate", {})
+    await refused("POST", f"{path}/runs", {"version": 1})
+    await refused("POST", f"/inbox/{plan['decision']['id']}", {"verb": "start"})
+    run = (await guarded.http.post(f"{path}/runs", json={"version": 1}, headers=admin)).json()
+    asked: dict[str, str] = {}
+    while len(asked) < 2:
+        for decision in (await guarded.http.get("/inbox", headers=operator)).json():
+            asked[decision["kind"]] = decision["id"]
+    for kind, told in (
+        ("failure", {"verb": "retry", "value": read}),
+        ("failure", {"verb": "insert", "value": {"steps": [{"id": "c", "tool": "read_file", **read}]}}),
+        ("approval", {"verb": "approve"}),
+    ):
+        await refused("POST", f"/inbox/{asked[kind]}", told)
+    await refused("POST", f"/runs/{run['runId']}/steps/a/retry", read)
+    edited = await guarded.http.patch(path, json=edits, headers=admin | {"If-Match": "1"})
+    if edited.status_code == 200:
+        await refused("POST", f"/runs/{run['runId']}/adopt", {"version": 2})
+    assert (await guarded.http.post(f"/runs/{run['runId']}/cancel", headers=operator)).status_code == 200
+    shown = (await guarded.http.get(f"/runs/{run['runId']}", headers=operator)).text
+    assert "for admins" not in shown
 
 
 async def test_logging_in_gives_a_cookie_that_scripts_cannot_read(guarded: Any) -> None:
@@ -198,9 +246,132 @@ def test_origins_and_hosts_are_compared_by_place() -> None:
     assert not is_loopback("")
 
 
-def test_a_token_is_found_in_the_header_or_the_cookie() -> None:
+def test_a_token_is_found_in_the_header_and_a_session_in_the_cookie() -> None:
     assert shown_token({"authorization": "bearer abc"}) == "abc"
-    assert shown_token({"cookie": f"other=1; beforehand={to_cookie('t;=, ü')}"}) == "t;=, ü"
-    assert shown_token({"cookie": "beforehand=***"}) in (None, "")
-    assert shown_token({"cookie": "garbage"}) is None
-    assert shown_token({}) is None
+    assert shown_token({"cookie": "beforehand=abc"}) is None
+    assert shown_session({"cookie": "other=1; beforehand=a.1.b"}) == "a.1.b"
+    assert shown_session({"cookie": "garbage"}) is None
+    assert shown_session({}) is None
+
+
+async def test_the_cookie_is_not_the_token_and_cannot_be_made_up(guarded: Any) -> None:
+    token = guarded.tokens["operator"]
+    answer = await guarded.http.post("/login", json={"token": token})
+    value = answer.headers["set-cookie"].split(";")[0].partition("=")[2]
+    guarded.http.cookies.clear()
+    name, until, signature = value.split(".")
+    assert token not in value
+    assert token.encode().hex() not in value
+    assert hashlib.sha256(token.encode()).hexdigest() not in value
+    later, viewer = str(int(until) + 1), b"viewer".hex()
+    forged = [f"{name}.{later}.{signature}", f"{viewer}.{until}.{signature}", f"{name}.{until}.", token, f"{name}.1.x"]
+    for wrong in (*forged, f"{name}.{until}.{signature[:-1]}x", "..", "é"):
+        guarded.problem(await guarded.http.get("/inbox", headers={"Cookie": f"beforehand={wrong}".encode()}), 401)
+    assert (await guarded.http.get("/inbox", headers={"Cookie": f"beforehand={value}"})).status_code == 200
+    tokens = Tokens(guarded.runtime.settings)
+    tokens.revoke("operator")
+    tokens.add("operator", "operator", 0)
+    guarded.problem(await guarded.http.get("/inbox", headers={"Cookie": f"beforehand={value}"}), 401)
+
+
+async def test_a_session_outlives_the_server_and_not_its_time(serve_with: Callable[..., Any]) -> None:
+    async with serve_with(token="the-admins") as server:
+        cookie = (await server.http.post("/login", json={"token": "the-admins"})).headers["set-cookie"].split(";")[0]
+        session, tokens = cookie.partition("=")[2], Tokens(server.runtime.settings)
+        assert tokens.role_of_session(session, int(session.split(".")[1]) * 1000) == ("admin", "admin")
+        assert tokens.role_of_session(session, int(session.split(".")[1]) * 1000 + 1) is None
+    async with serve_with(token="the-admins") as server:
+        assert (await server.http.get("/inbox", headers={"Cookie": cookie})).status_code == 200
+    async with serve_with(token="another") as server:
+        server.problem(await server.http.get("/inbox", headers={"Cookie": cookie}), 401)
+
+
+async def test_five_failed_logins_within_a_minute_are_enough(guarded: Any) -> None:
+    for _ in range(5):
+        guarded.problem(await guarded.http.post("/login", json={"token": "guess"}), 401)
+    answer = await guarded.http.post("/login", json={"token": "the-admins"})
+    assert "5 logins" in guarded.problem(answer, 429)["detail"]
+    assert 0 < int(answer.headers["retry-after"]) <= 60
+    assert (await guarded.http.get("/inbox", headers=bearer("the-admins"))).status_code == 200
+
+
+def test_the_brake_loosens_after_a_minute() -> None:
+    now = [0.0]
+    brake = Brake(lambda: now[0])
+    for address in ("a", "a", "b", "a", "a"):
+        brake.failed(address)
+    brake.refuse_if_on("a")
+    brake.failed("a")
+    with pytest.raises(TooManyError):
+        brake.refuse_if_on("a")
+    brake.refuse_if_on("b")
+    now[0] = 60.0
+    brake.refuse_if_on("a")
+
+
+async def test_off_loopback_no_token_means_nobody(serve_with: Callable[..., Any]) -> None:
+    """Revoking the last token of a server on the network closes the door; it does not open it."""
+    async with serve_with(host="0.0.0.0") as server:
+        tokens = Tokens(server.runtime.settings)
+        token = tokens.add("only", "admin", 0)
+        assert (await server.http.get("/inbox", headers=bearer(token))).status_code == 200
+        cookie = (await server.http.post("/login", json={"token": token})).headers["set-cookie"].split(";")[0]
+        server.http.cookies.clear()
+        tokens.revoke("only")
+        for headers in ({}, bearer(token), {"Cookie": cookie}, {"Host": "127.0.0.1"}):
+            for path in READS:
+                server.problem(await server.http.get(path, headers=headers), 401)
+            server.problem(await server.http.post("/plans", json={}, headers=headers), 401)
+            server.problem(await server.http.get(f"{server.url}/page/now", headers=headers), 401)
+        server.problem(await server.http.post("/login", json={"token": "x"}), 401)
+        (server.runtime.settings.home / "tokens.json").unlink()
+        server.problem(await server.http.get("/inbox"), 401)
+        assert (await server.http.get("/health")).status_code == 200
+
+
+async def test_on_loopback_the_last_token_leaves_the_door_as_it_was(serve_with: Callable[..., Any]) -> None:
+    async with serve_with() as server:
+        tokens = Tokens(server.runtime.settings)
+        tokens.add("only", "admin", 0)
+        server.problem(await server.http.get("/inbox"), 401)
+        tokens.revoke("only")
+        assert (await server.http.get("/inbox")).status_code == 200
+        for text in ("[]", '{"a": 1}', '{"a": {"role": "emperor", "hash": ""}}'):
+            (server.runtime.settings.home / "tokens.json").write_text(text)
+            server.problem(await server.http.get("/inbox"), 503)
+
+
+async def test_a_revoked_tokens_streams_end(guarded: Any) -> None:
+    headers = bearer(guarded.tokens["viewer"])
+    for path in ("/events", "/telemetry"):
+        tokens = Tokens(guarded.runtime.settings)
+        async with guarded.http.stream("GET", path, headers=headers) as answer:
+            lines = answer.aiter_lines()
+            assert (await anext(lines)).startswith(": now ")
+            tokens.revoke("viewer")
+            with suppress(httpx2.TransportError):  # cut off, whatever was still to come
+                async with asyncio.timeout(30):
+                    assert [line async for line in lines if line.startswith("data")] == []
+        headers = bearer(tokens.add("viewer", "viewer", 0))
+    await guarded.until(lambda: guarded.app.state.audience.following == 0)
+
+
+async def test_the_home_is_its_owners_alone(guarded: Any) -> None:
+    await guarded.http.post("/login", json={"token": "the-admins"})
+    home = guarded.runtime.settings.home
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*") if path.is_file()}
+    assert {"log.db", "log.db-wal", "log.db.lock", "tokens.json", "session.key"} <= modes.keys()
+    assert set(modes.values()) == {0o600}
+
+
+async def test_a_home_that_was_left_open_is_closed(serve_with: Callable[..., Any]) -> None:
+    async with serve_with() as server:
+        home = server.runtime.settings.home
+        Tokens(server.runtime.settings).add("a", "admin", 0)
+    home.chmod(0o755)
+    for name in ("log.db", "tokens.json"):
+        (home / name).chmod(0o644)
+    async with serve_with():
+        assert stat.S_IMODE(home.stat().st_mode) == 0o700
+        assert {stat.S_IMODE((home / name).stat().st_mode) for name in ("log.db", "tokens.json")} == {0o600}

@@ -77,3 +77,25 @@ def test_up_takes_up_a_run_that_waited(cli, step) -> None:
     cli("inbox", "answer", run["decisions"][0]["id"], "approve", code=0)
     cli.up()
     assert cli("run", "--resume", run["runId"], "-o", "json", code=0).document["status"] == "completed"
+
+
+def test_a_frozen_server_is_said_to_be_silent(cli, step) -> None:
+    cli.up()
+    server = cli._started[-1]
+    cli.plan(step("a", "wait", seconds=0))
+    server.send_signal(signal.SIGSTOP)
+    try:
+        done = cli("run", "plan.yaml", code=1)
+        assert "does not answer" in done.err
+        assert "beforehand doctor" in done.err
+    finally:
+        server.send_signal(signal.SIGCONT)
+
+
+def test_what_a_command_asks_a_server_for_carries_a_key_and_is_done_once(cli, step) -> None:
+    cli.up()
+    cli.plan(step("a", "wait", seconds=0))
+    cli("run", "plan.yaml", code=0)
+    written = [event for event in cli.events() if "requestId" in event["about"]]
+    assert [event["kind"] for event in written] == ["planCreated", "decisionAnswered"]
+    assert len({event["about"]["requestId"] for event in written}) == 2

@@ -1,6 +1,7 @@
 """Settings and the installation: precedence, secrets, tokens, doctor, plug-ins, scenes."""
 
 import json
+import os
 import stat
 
 import pytest
@@ -87,6 +88,7 @@ def test_doctor(cli) -> None:
         assert checks[name] == "ok"
     assert list(cli.folder.iterdir()) == []
     (cli.folder / "beforehand.toml").write_text('host = "0.0.0.0"\n[mcp.ghost]\ncommand = "no-such-program-here"\n')
+    cli("config", "trust", code=0)
     broken = cli("doctor", code=1)
     assert "ghost" in broken.err
     assert "beforehand token add" in broken.err
@@ -110,9 +112,85 @@ def test_plugins(cli) -> None:
 
 def test_a_plugin_that_is_missing_is_named(cli) -> None:
     cli.write("beforehand.toml", '[mcp.ghost]\ncommand = "no-such-program-here"\n')
+    cli("config", "trust", code=0)
     done = cli("plugins", "-o", "json", code=1)
     assert [reason["about"] for reason in done.document["missing"]] == ["ghost"]
     assert "ghost" in done.err
+
+
+def test_a_settings_file_in_the_workspace_runs_nothing_before_it_is_trusted(cli) -> None:
+    marker = cli.folder / "ran"
+    server = f'port = 8123\n[mcp.odd]\ncommand = "touch"\nargs = ["{marker}"]\nstart_timeout_s = 2\n'
+    cli.write("beforehand.toml", server)
+    done = cli("plugins", "-o", "json", code=0)
+    assert not marker.exists()
+    assert "beforehand config trust" in done.err
+    assert shown(cli, "port") == (8123, "beforehand.toml")
+    assert any("config trust" in item["says"] for item in cli("doctor", "-o", "json", code=0).document["checks"])
+    assert f"odd: touch {marker}" in cli("config", "trust", code=0).out
+    assert "config trust" not in cli("plugins", code=1).err
+    assert marker.exists()
+    marker.unlink()
+    cli.write("beforehand.toml", server + "\n")
+    assert "config trust" in cli("plugins", code=0).err
+    assert not marker.exists()
+    cli("config", "trust", code=0)
+    cli("plugins", code=1)
+    assert marker.exists()
+
+
+def test_a_settings_file_outside_the_workspace_needs_no_trust(cli) -> None:
+    (cli.folder / "work").mkdir()
+    cli.write("beforehand.toml", 'workspace = "work"\n[mcp.ghost]\ncommand = "no-such-program-here"\n')
+    assert "ghost" in cli("plugins", code=1).err
+
+
+def test_trusting_needs_a_file(cli) -> None:
+    assert "There is no beforehand.toml" in cli("config", "trust", code=2).err
+
+
+def test_secrets_stand_in_settings_by_reference(cli) -> None:
+    """They come from the environment or the home, and no command shows them."""
+    secret = "hunter2-and-more"
+    cli.write("beforehand.toml", 'token = "secret:DOOR"\n[mcp.odd]\ncommand = "no-such-${secret:DOOR}"\n')
+    cli("config", "trust", code=0)
+    assert shown(cli, "token", BEFOREHAND_SECRET_DOOR=secret) == ("secret:DOOR", "beforehand.toml")
+    for words in (("config", "show"), ("doctor",), ("plugins",), ("doctor", "-o", "json")):
+        done = cli(*words, BEFOREHAND_SECRET_DOOR=secret)
+        assert secret not in done.out + done.err
+    assert "no-such-(hidden)" in cli("plugins", code=1, BEFOREHAND_SECRET_DOOR=secret).err
+    told = cli("plugins", code=1).err
+    assert "There is no secret 'DOOR'" in told
+    assert "BEFOREHAND_SECRET_DOOR" in told
+    home = cli.folder / ".beforehand"
+    (home / "secrets").mkdir(mode=0o700)
+    (home / "secrets" / "DOOR").write_text(secret + "\n")
+    assert "no-such-(hidden)" in cli("plugins", code=1).err
+    assert secret.encode() not in b"".join(path.read_bytes() for path in home.glob("log.db*"))
+
+
+@pytest.mark.parametrize("path", ["beforehand.toml", "sub/beforehand.toml", ".beforehand/tokens.json", "link", "twin"])
+def test_no_plan_reaches_the_installations_own_files(cli, step, path: str) -> None:
+    cli("token", "add", "ada", code=0)
+    kept = cli.folder / ".beforehand" / "tokens.json"
+    before = kept.read_bytes()
+    (cli.folder / "link").symlink_to(".beforehand/tokens.json")
+    os.link(kept, cli.folder / "twin")
+    cli.plan(step("w", "write_file", path=path, content="[mcp.evil]\ncommand = 'x'\n"))
+    done = cli("run", "plan.yaml", "--yes", code=1)
+    assert "closed to file tools" in done.err
+    assert not (cli.folder / "beforehand.toml").exists()
+    assert not (cli.folder / "sub").exists()
+    assert kept.read_bytes() == before
+    cli.plan(step("r", "read_file", path=path))
+    assert "closed to file tools" in cli("run", "plan.yaml", "--yes", code=1).err
+
+
+def test_a_log_outside_the_home_is_closed_too(cli, step) -> None:
+    cli.plan(step("r", "copy_file", **{"from": "mine.db", "to": "copy"}), step("d", "delete_file", path="mine.db-wal"))
+    done = cli("run", "plan.yaml", "--yes", "--db", "mine.db", code=1)
+    for path in ("mine.db", "mine.db-wal"):
+        assert f"The path '{path}' is one of Beforehand's own files, which are closed to file tools" in done.err
 
 
 def test_scenes(cli) -> None:

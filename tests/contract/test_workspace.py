@@ -226,9 +226,45 @@ async def test_closed_folders(root: Path) -> None:
     assert await workspace.read("a.txt") == b"a"
 
 
-async def test_a_closed_folder_round_the_workspace_closes_nothing(root: Path) -> None:
+async def test_a_closed_folder_round_the_workspace_closes_it(root: Path) -> None:
     for folder in (root, root.parent):
-        assert await DiskWorkspace(root, closed=[folder]).read("a.txt") == b"a"
+        assert (await refusal(DiskWorkspace(root, closed=[folder]).read("a.txt"))).code == "file.closed"
+
+
+async def test_closed_files_are_closed_by_every_name(root: Path, tmp_path: Path) -> None:
+    """By their path, a link, a hard link, and before they are there."""
+    home, log = tmp_path / "home", root / "data" / "log.db"
+    home.mkdir()
+    log.parent.mkdir()
+    (home / "tokens.json").write_text("{}")
+    log.write_text("log")
+    os.link(home / "tokens.json", root / "twin.json")
+    os.link(log, root / "twin.db")
+    (root / "linked.db").symlink_to(log)
+    files = DiskWorkspace(root, closed=[home, log, root / "data" / "log.db-wal"])
+    for path in ("data/log.db", "twin.json", "twin.db", "linked.db", "data/log.db-wal"):
+        for attempt in (files.read(path), files.write(path, b"x"), files.delete(path)):
+            assert (await refusal(attempt)).code == "file.closed", path
+    assert log.read_text() == "log"
+    assert (home / "tokens.json").read_text() == "{}"
+    assert (root / "twin.db").samefile(log)
+    assert (root / "linked.db").is_symlink()
+    await files.write("data/mine.txt", b"mine")
+    assert await files.read("data/mine.txt") == b"mine"
+
+
+async def test_a_closed_name_is_closed_in_every_folder(root: Path) -> None:
+    files = DiskWorkspace(root, closed_names=["beforehand.toml"])
+    (root / "beforehand.toml").write_text("port = 1")
+    os.link(root / "beforehand.toml", root / "copy.txt")
+    (root / "other").symlink_to("beforehand.toml")
+    (root / "sub" / "Beforehand.TOML").symlink_to("../a.txt")
+    for path in ("beforehand.toml", "deep/er/beforehand.toml", "copy.txt", "other"):
+        assert (await refusal(files.write(path, b"x"))).code == "file.closed", path
+    for path in ("beforehand.toml", "copy.txt", "other", "sub/Beforehand.TOML"):
+        assert (await refusal(files.delete(path))).code == "file.closed", path
+    assert not (root / "deep").exists()
+    assert (root / "beforehand.toml").read_text() == "port = 1"
 
 
 async def test_a_neighbour_with_a_longer_name_is_outside(root: Path) -> None:

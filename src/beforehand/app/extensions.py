@@ -4,7 +4,7 @@ One that cannot be loaded is reported with a sentence and spares the rest.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beforehand.adapters.tools.builtin import register as register_builtins
 from beforehand.adapters.tools.registry import ToolRegistry
@@ -13,6 +13,7 @@ from beforehand.app.settings import Settings
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.reason import Reason
+from beforehand.model.secrets import without_secrets
 from beforehand.ports.log import Log
 from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Tool
@@ -46,6 +47,7 @@ class Extensions:
 
     def miss(self, about: str, says: str) -> None:
         """Note something that could not be loaded, with a sentence."""
+        says = without_secrets(says)
         log.warning("a plug-in is missing", plugin=about, says=says)
         reason = Reason(code="plugin.unavailable", about=about, says=says, try_next="Correct it and start again.")
         self.reasons.append(reason)
@@ -68,11 +70,15 @@ def built_in_extensions(settings: Settings) -> Extensions:
 async def load_plugins(extensions: Extensions, settings: Settings, *, with_servers: bool = True) -> None:
     """Add the tools of plug-ins and, unless `with_servers` is false, of the configured MCP servers."""
     for entry in entry_points(GROUP):
-        plugins = PluginRegistry(entry.name, settings.plugins.get(entry.name))
         try:
+            plugins = PluginRegistry(entry.name, settings.with_secrets(settings.plugins.get(entry.name)))
             entry.load()(plugins)
         except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
-            why = f"{type(error).__name__}: {error}"
+            why = (
+                f"{error.says} {error.hint}"
+                if isinstance(error, BeforehandError)
+                else f"{type(error).__name__}: {error}"
+            )
             extensions.miss(entry.name, f"The plug-in {entry.name} could not be loaded: {why}")
             continue
         _take(extensions, plugins)
@@ -84,12 +90,19 @@ async def _take_servers(extensions: Extensions, settings: Settings) -> None:
     from beforehand.adapters.mcp.client import McpServers
     from beforehand.adapters.mcp.config import read_configs
 
-    extensions.servers = McpServers(read_configs(settings.mcp))
+    tables: dict[str, Any] = {}
+    for name, table in settings.mcp.items():
+        try:
+            tables[name] = settings.with_secrets(table)
+        except BeforehandError as error:
+            extensions.miss(name, f"The MCP server {name} was not started: {error.says} {error.hint}")
+    extensions.servers = McpServers(read_configs(tables))
     for tool in await extensions.servers.start():
         extensions.add(tool)
     for reason in extensions.servers.reasons:
-        log.warning("an MCP server is missing", server=reason.about, says=reason.says)
-    extensions.reasons += extensions.servers.reasons
+        told = {"says": without_secrets(reason.says), "try_next": without_secrets(reason.try_next)}
+        log.warning("an MCP server is missing", server=reason.about, says=told["says"])
+        extensions.reasons.append(reason.model_copy(update=told))
 
 
 def _take(extensions: Extensions, plugins: PluginRegistry) -> None:

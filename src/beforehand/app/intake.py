@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from beforehand.app.aside import aside
 from beforehand.app.craft import Assessment, Documents, Done, Judge, Planner, PlanRequest, Start
 from beforehand.app.documents import scene_in
 from beforehand.app.runtime import Runtime
@@ -120,7 +121,7 @@ async def _read(runtime: Runtime, given: PlanInput, scene_of: SceneFinder) -> Ta
             if document is None:
                 return Taken(Plan(steps=()), found)
         document = {**document, "scene": scene} if isinstance(document, Mapping) else document
-    plan, problems = check_document(document, runtime.catalog)
+    plan, problems = await aside(document, check_document, document, runtime.catalog)
     if problems:
         return Taken(plan, [*found, *problems])
     taken = await judged(runtime, _with_claims(runtime, plan, document), given.start)
@@ -163,7 +164,7 @@ async def judged(runtime: Runtime, plan: Plan, start: Start | None = None, done:
     """
     plan = await bound(runtime, plan, start or {})
     found = await _assessed(runtime, plan, done)
-    return found._replace(problems=_engine_problems(runtime, plan) + found.problems)
+    return found._replace(problems=await aside(plan, _engine_problems, runtime, plan) + found.problems)
 
 
 async def bound(runtime: Runtime, plan: Plan, start: Start | None = None) -> Plan:
@@ -217,4 +218,5 @@ async def _assessment(judge: Judge, plan: Plan, done: Done) -> Assessment:
 
 async def problems_of(runtime: Runtime, plan: Plan, done: Done = NONE_DONE) -> list[Problem]:
     """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
-    return _engine_problems(runtime, plan) + (await _assessed(runtime, plan, done)).problems
+    found = await aside(plan, _engine_problems, runtime, plan)
+    return found + (await _assessed(runtime, plan, done)).problems

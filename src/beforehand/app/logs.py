@@ -6,6 +6,7 @@ from typing import Any
 
 import structlog
 
+from beforehand.model.secrets import without_secrets
 from beforehand.ports.log import this_request
 
 
@@ -15,6 +16,7 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         _with_what_it_is_about,
+        _without_secrets,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="%H:%M:%S" if pretty else "iso", utc=not pretty),
     ]
@@ -23,6 +25,7 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
         if pretty
         else [
             structlog.processors.format_exc_info,
+            _without_secrets,
             structlog.processors.EventRenamer("message"),
             structlog.processors.JSONRenderer(ensure_ascii=True),
         ]
@@ -45,6 +48,11 @@ def configure_logs(level: int = logging.INFO, *, pretty: bool | None = None) -> 
     house.propagate = True
     house.setLevel(level)
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)
+
+
+def _without_secrets(logger: Any, method: str, line: Any) -> Any:
+    """A line of the log never holds a secret, whoever wrote it."""
+    return {name: without_secrets(value) if isinstance(value, str) else value for name, value in line.items()}
 
 
 def _with_what_it_is_about(logger: Any, method: str, line: Any) -> Any:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from beforehand.adapters.files.overlay import OverlayWorkspace
+from beforehand.app.aside import aside
 from beforehand.app.craft import Answering, Done, Owner, Parts, PlanRequest
 from beforehand.app.decisions import answered, close_decision, opened, withdrawn
 from beforehand.app.evidence import review_evidence
@@ -60,10 +61,10 @@ async def _keep_first(runtime: Runtime, plan: Plan, *, correlation_id: str, by: 
     plan_id = new_id("plan")
     update = {"id": plan_id, "task_id": plan.task_id or plan_id, "version": 1, "created_at": iso(runtime.now())}
     plan = plan.model_copy(update=update)
-    review = _review(runtime, plan, by=by, running=False)
+    review = await aside(plan, _review, runtime, plan, by=by, running=False)
     where = {"scene": plan.scene, "correlation_id": correlation_id}
     await runtime.store.append(
-        [_plan_event(runtime, "planCreated", plan, correlation_id), opened(runtime, review, **where)]
+        [await aside(plan, _plan_event, runtime, "planCreated", plan, correlation_id), opened(runtime, review, **where)]
     )
     return plan, review
 
@@ -76,6 +77,7 @@ def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str) ->
         correlation_id=correlation_id,
         scene=plan.scene,
         planId=plan.id,
+        taskId=plan.task_id,
     )
 
 
@@ -87,7 +89,7 @@ def _review(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decision
         kind="review",
         owner=f"plan:{plan.id}",
         title=f"Review: {plan.name or plan.description or 'a plan'} ({count}, version {plan.version})",
-        about={"planId": plan.id, "version": plan.version},
+        about={"planId": plan.id, "taskId": plan.task_id, "version": plan.version},
         evidence=review_evidence(plan, runtime.catalog),
         verbs=tuple(effects),
         effects=effects,
@@ -107,7 +109,7 @@ async def get_plan(runtime: Runtime, plan_id: str, version: int | None = None) -
     row = await runtime.store.row("plan", plan_row_id(plan_id, wanted))
     if row is None:
         raise NotFoundError(f"Plan {plan_id} has versions 1 to {head['version']}, not {version}.", code="plan.version")
-    return Plan.model_validate(row)
+    return await aside(row, Plan.model_validate, row)
 
 
 async def plan_heads(runtime: Runtime, limit: int = 200) -> list[dict[str, Any]]:
@@ -298,11 +300,11 @@ async def _keep_version(
     if started:
         raise BadInputError(started[0].says, code="run.step_started", problems=started)
     where = {"scene": plan.scene, "correlation_id": correlation_id}
-    events = [_plan_event(runtime, "planEdited", plan, correlation_id)]
+    events = [await aside(plan, _plan_event, runtime, "planEdited", plan, correlation_id)]
     for row in await runtime.store.rows("decision", parent=plan.id, open=True):
         why = f"Version {plan.version} took its place."
         events.append(withdrawn(runtime, Decision.model_validate(row), why, **where))
-    review = _review(runtime, plan, by=by, running=run is not None)
+    review = await aside(plan, _review, runtime, plan, by=by, running=run is not None)
     await runtime.store.append([*events, opened(runtime, review, **where)])
     return plan, review
 

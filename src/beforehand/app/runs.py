@@ -125,7 +125,9 @@ async def _log_start(
     if plan.scene:
         data["scene"] = plan.scene
     where: dict[str, Any] = {"scene": plan.scene, "correlation_id": correlation_id}
-    started = runtime.event("runStarted", data, owner=f"run:{run_id}", planId=plan.id, runId=run_id, **where)
+    started = runtime.event(
+        "runStarted", data, owner=f"run:{run_id}", planId=plan.id, taskId=plan.task_id, runId=run_id, **where
+    )
     return (await runtime.store.append([answered(runtime, review, given, runId=run_id, **where), started]))[1]
 
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from beforehand.adapters.files.workspace import DiskWorkspace
@@ -16,10 +17,12 @@ from beforehand.app.clock import WallClock
 from beforehand.app.craft import Craft, Owner, Parts, Scenes
 from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
+from beforehand.app.private_files import make_home
 from beforehand.app.sentences import Sentences
-from beforehand.app.settings import Settings
-from beforehand.app.stores import open_store
+from beforehand.app.settings import CONFIG_FILE, Settings
+from beforehand.app.stores import open_store, store_files
 from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.loop.asked import asked_store
 from beforehand.loop.drivers import Drivers
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
@@ -124,9 +127,22 @@ class Runtime:
         Raises BadInputError when there is no such folder.
         """
         root = self.settings.workspace if path is None else self.settings.workspace / path
-        if not root.is_dir():
-            raise BadInputError(f"The workspace {root} is not a folder.", code="workspace.missing")
-        return DiskWorkspace(root, closed=[self.settings.home])
+        if not _is_folder(root):
+            shown = str(root) if len(str(root)) <= 200 else f"{str(root)[:120]}…"
+            raise BadInputError(f"The workspace {shown} is not a folder.", code="workspace.missing")
+        return DiskWorkspace(root, closed=own_files(self.settings), closed_names=[CONFIG_FILE])
+
+
+def own_files(settings: Settings) -> list[Path]:
+    """The files of this installation, wherever they lie: its home, its log, and the settings it was started with."""
+    return [settings.home, *store_files(settings.database), *([settings.file] if settings.file else [])]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that no folder can have
+        return False
 
 
 @asynccontextmanager
@@ -153,6 +169,7 @@ async def open_runtime(
     crafts = crafts or load_crafts()
     clock = clock or WallClock()
     if store is None:
+        _make_home(settings)
         store = await open_store(
             settings.database,
             project=crafts.projection(),
@@ -177,7 +194,18 @@ async def open_runtime(
         await store.close()
 
 
+def _make_home(settings: Settings) -> None:
+    try:
+        if settings["db"] is None or settings.home.exists():
+            make_home(settings.home)
+    except OSError as error:
+        says = f"The home {settings.home} cannot be used: {error.strerror}."
+        hint = "Name another home with --home."
+        raise UnavailableError(says, code="store.unusable", hint=hint) from error
+
+
 def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, serves: bool) -> Runtime:
+    store = asked_store(store, clock)
     extensions = built_in_extensions(settings)
     extensions.reasons.extend(crafts.missing)
     sentences = Sentences(craft.sentences for craft in crafts.by_name.values())

@@ -1,21 +1,26 @@
 """Settings: flags before environment before `beforehand.toml` before defaults.
 
-One reading for every command; what was set where can be shown (`beforehand config show`).
+One reading for every command; what was set where can be shown (`beforehand config show`). What a settings file inside
+the workspace would have run (`[mcp]`, `[plugins]`) counts only after somebody has trusted that very file. Secrets stand
+in settings by reference, and are looked up when they are used.
 """
 
 import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.trust import is_trusted
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem, unknown
+from beforehand.model.secrets import filled_in
 
 CONFIG_FILE = "beforehand.toml"
 PREFIX = "BEFOREHAND_"
+SECRET_PREFIX = "BEFOREHAND_SECRET_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class Setting:
 
     def shown(self, value: Any) -> Any:
         """The value as it may stand on a screen: secrets hidden, and so are passwords inside addresses."""
-        if self.secret and value:
+        if self.secret and value and not str(value).startswith("secret:"):
             return "(hidden)"
         return re.sub(r"(://[^/@:]*):.*@", r"\1:(hidden)@", value) if isinstance(value, str) else value
 
@@ -57,9 +62,32 @@ class Settings:
     sources: Mapping[str, str] = field(default_factory=dict)
     mcp: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
+    """The settings file that was read."""
+    warnings: tuple[str, ...] = ()
+    """What was left out, and what to do about it."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, name: str) -> Any:
-        return self.values[name]
+        value = self.values[name]
+        return self.with_secrets(value) if isinstance(value, str) else value
+
+    def with_secrets(self, value: Any) -> Any:
+        """A value with its references to secrets filled in; BadInputError names one that is not there."""
+        return filled_in(value, self._secret)
+
+    def _secret(self, name: str) -> str:
+        variable = SECRET_PREFIX + name.upper().replace("-", "_")
+        if given := self.environment.get(variable):
+            return given
+        try:
+            return (self.home / "secrets" / name).read_text(encoding="utf-8").strip("\r\n")
+        except (OSError, UnicodeDecodeError):
+            raise BadInputError(
+                f"There is no secret {name!r}.",
+                code="settings.secret",
+                hint=f"Set {variable}, or write it to secrets/{name} in the home.",
+            ) from None
 
     @property
     def home(self) -> Path:
@@ -69,7 +97,7 @@ class Settings:
     @property
     def database(self) -> str:
         """The URL of the store; `app.stores` says what can be done with it."""
-        return str(self.values["db"] or f"sqlite:///{self.home / 'log.db'}")
+        return str(self["db"] or f"sqlite:///{self.home / 'log.db'}")
 
     @property
     def workspace(self) -> Path:
@@ -101,7 +129,28 @@ def load_settings(
                 problems.append(Problem(code="settings.bad_value", about=setting.name, says=says))
     if problems:
         raise BadInputError(" ".join(problem.says for problem in problems), code="settings", problems=problems)
-    return Settings(values, sources, dict(table.get("mcp", {})), dict(table.get("plugins", {})))
+    settings = Settings(values, sources, file=path if table else None, environment=environment)
+    return _with_extensions(settings, table)
+
+
+def _with_extensions(settings: Settings, table: Mapping[str, Any]) -> Settings:
+    """The settings with what the file says of MCP servers and plug-ins, where the file may say so."""
+    told = {name: dict(table[name]) for name in ("mcp", "plugins") if table.get(name)}
+    if not told or settings.file is None:
+        return settings
+    if not is_inside(settings.file, settings.workspace) or is_trusted(settings.home, settings.file):
+        return replace(settings, mcp=told.get("mcp", {}), plugins=told.get("plugins", {}))
+    names = " and ".join(f"[{name}]" for name in told)
+    warning = (
+        f"{settings.file} lies inside the workspace and was not trusted, or has changed since, so its {names} "
+        "is left out. Read the file, then: beforehand config trust"
+    )
+    return replace(settings, warnings=(warning,))
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, links followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _read_config(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ is a module of its adapter's folder, imported when one of its URLs is used.
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from beforehand.model.errors import BadInputError
 from beforehand.model.event import Event
@@ -107,6 +108,16 @@ def read_leader(url: str) -> Leader | None:
 def store_location(url: str) -> str:
     """Where a store is, as it may stand in a sentence: no password is in it."""
     return scheme_of(url).store_location(url)
+
+
+def store_files(url: str) -> list[Path]:
+    """The files a store consists of, and those that may appear beside them."""
+    return scheme_of(url).store_files(url)
+
+
+def check_log(url: str) -> list[Finding]:
+    """Whether the log that is there can be read and written, found out quickly; nothing is changed."""
+    return scheme_of(url).check_log(url)
 
 
 def check_store(url: str) -> list[Finding]:

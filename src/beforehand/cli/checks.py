@@ -18,6 +18,7 @@ OLDEST_PYTHON = (3, 11)
 async def examine(settings: "Settings") -> list[Finding]:
     """Everything, in the order a person would look."""
     findings = [python()]
+    findings += [Finding("settings", "missing", warning, "") for warning in settings.warnings]
     for check in (home, store, leader, tokens):
         findings += _guarded(check, settings)
     findings.append(await log(settings))

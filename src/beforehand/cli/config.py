@@ -1,4 +1,4 @@
-"""`beforehand config show`: every setting, its value and where it comes from."""
+"""`beforehand config`: every setting, its value and where it comes from; and which settings file is trusted."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import typer
 
 from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, print_json, print_table
+from beforehand.cli.screen import Output, print_json, print_out, print_table
 
 app = typer.Typer(help="Settings.", no_args_is_help=True)
 
@@ -24,17 +24,54 @@ def show(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOpt
     settings = settings_from(home=home, db=db)
     rows: list[dict[str, Any]] = []
     for setting in KNOWN:
-        value = setting.shown(settings[setting.name])
+        value = setting.shown(settings.values[setting.name])
         source = settings.sources[setting.name]
         environment = PREFIX + setting.name.upper()
         rows.append(
             {"name": setting.name, "value": value, "source": source, "environment": environment, "says": setting.says}
         )
     if output is Output.JSON:
-        print_json({"settings": rows, "mcp": sorted(settings.mcp), "plugins": sorted(settings.plugins)})
+        told = {"mcp": sorted(settings.mcp), "plugins": sorted(settings.plugins), "warnings": settings.warnings}
+        print_json({"settings": rows, **told})
         return DONE
     print_table(
         ("setting", "value", "from", "environment", "what"),
         [(r["name"], "" if r["value"] is None else r["value"], r["source"], r["environment"], r["says"]) for r in rows],
     )
     return DONE
+
+
+@app.command()
+def trust(output: OutputOption = Output.TABLE, home: HomeOption = None) -> int:
+    """Trust beforehand.toml of this folder as it is now: its [mcp] and [plugins] take effect.
+
+    Read it first: the programs it names are run. When the file changes it must be trusted again.
+    """
+    from pathlib import Path
+
+    from beforehand.app.settings import CONFIG_FILE, load_settings
+    from beforehand.app.trust import trust as trust_file
+    from beforehand.model.errors import NotFoundError
+
+    file = Path(CONFIG_FILE)
+    settings = load_settings({} if home is None else {"home": home})
+    if not file.is_file():
+        raise NotFoundError(f"There is no {CONFIG_FILE} in this folder.", code="settings.file")
+    digest = trust_file(settings.home, file)
+    now = load_settings({} if home is None else {"home": home})
+    if output is Output.JSON:
+        told = {"mcp": sorted(now.mcp), "plugins": sorted(now.plugins)}
+        print_json({"file": str(file.absolute()), "sha256": digest, **told})
+        return DONE
+    print_out(f"{file.absolute()} is trusted as it is now.")
+    for name in sorted(now.mcp):
+        print_out(f"  MCP server {name}: {_started_by(now.mcp[name])}")
+    for name in sorted(now.plugins):
+        print_out(f"  plug-in {name}")
+    return DONE
+
+
+def _started_by(table: Any) -> str:
+    if not isinstance(table, dict):
+        return "not readable"
+    return str(table.get("url") or " ".join([str(table.get("command")), *map(str, table.get("args", ()))]))

@@ -91,5 +91,5 @@ class LocalBackend:
 
     async def frames(self) -> AsyncIterator[Document]:
         async for frame in self.runtime.telemetry.follow():
-            if frame.startswith(b"data: "):
+            if frame is not None and frame.startswith(b"data: "):
                 yield json.loads(frame[6:])

@@ -28,5 +28,9 @@ PlanArgument = Annotated[
 def settings_from(**flags: Any) -> Any:
     """The settings with these flags on top; see `beforehand.app.settings`."""
     from beforehand.app.settings import load_settings
+    from beforehand.cli.screen import print_err
 
-    return load_settings({name: value for name, value in flags.items() if value is not None})
+    settings = load_settings({name: value for name, value in flags.items() if value is not None})
+    for warning in settings.warnings:
+        print_err(warning)
+    return settings

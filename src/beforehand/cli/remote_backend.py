@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import time
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
 from typing import Any
@@ -22,6 +24,13 @@ from beforehand.model.errors import (
 from beforehand.model.reason import Problem
 
 TIMEOUT_S = 60.0
+HELLO_S = 10.0
+"""How long a server may take to say that it is there; one that is frozen takes connections and says nothing."""
+SILENCE_S = 45.0
+"""A stream is never silent for so long: the server sends its time when it has nothing else."""
+DEADLINE_MS = 60_000
+"""What somebody asks for is not done later than that; by then they have been told that nobody answers."""
+TRIES = 2
 RECONNECTS = 5
 RECONNECT_S = 0.2
 _ERRORS: dict[int, type[BeforehandError]] = {
@@ -40,6 +49,7 @@ _STANDARD = ("type", "title", "status", "detail", "code", "problems", "nearest",
 class RemoteBackend:
     def __init__(self, url: str, token: str | None) -> None:
         self.url: str | None = url
+        self._ahead_ms = 0
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         # A proxy set for the outside world has no business between a command and its own server.
         self._http = httpx2.AsyncClient(
@@ -47,6 +57,14 @@ class RemoteBackend:
         )
 
     async def __aenter__(self) -> "RemoteBackend":
+        try:
+            answer = await self._http.get("/health", timeout=HELLO_S)
+            self._ahead_ms = int(answer.json()["now"]) - time.time_ns() // 1_000_000
+        except httpx2.TransportError as error:
+            await self._http.aclose()
+            raise self._gone(error) from None
+        except (ValueError, KeyError):
+            pass  # it is there; whatever it lacks, the call itself will say
         return self
 
     async def __aexit__(
@@ -55,13 +73,27 @@ class RemoteBackend:
         await self._http.aclose()
 
     async def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        try:
-            answer = await self._http.request(method, path, json=body, headers=headers)
-        except httpx2.TransportError as error:
-            raise self._gone(error) from None
+        answer = await self._asked(method, path, body, headers | self._once(method))
         if answer.is_error:
             raise problem_from(answer.status_code, answer.content)
         return answer.json() if answer.content else None
+
+    def _once(self, method: str) -> dict[str, str]:
+        """What makes a write safe to send again: a key of its own, and a deadline by the server's clock."""
+        if method == "GET":
+            return {}
+        deadline = time.time_ns() // 1_000_000 + self._ahead_ms + DEADLINE_MS
+        return {"Idempotency-Key": uuid.uuid4().hex, "Beforehand-Deadline": str(deadline)}
+
+    async def _asked(self, method: str, path: str, body: Any, headers: dict[str, str]) -> httpx2.Response:
+        """The answer; a connection that broke is tried once more, which is safe by the key."""
+        for tried in range(1, TRIES + 1):
+            try:
+                return await self._http.request(method, path, json=body, headers=headers)
+            except httpx2.TransportError as error:
+                if tried == TRIES or isinstance(error, httpx2.TimeoutException):
+                    raise self._gone(error) from None
+        raise AssertionError("Every try returns or raises.")
 
     def _gone(self, error: Exception) -> UnavailableError:
         return UnavailableError(
@@ -152,6 +184,8 @@ class RemoteBackend:
                     event = json.loads(data)
                     last, failures = event["seq"], 0
                     yield [event]
+            except httpx2.ReadTimeout as error:
+                raise self._gone(error) from None
             except httpx2.TransportError as error:
                 broke = error
             failures += 1
@@ -168,7 +202,7 @@ class RemoteBackend:
 
     async def _stream(self, path: str) -> AsyncIterator[str]:
         """The `data` of every server-sent event."""
-        timeout = httpx2.Timeout(TIMEOUT_S, read=None)
+        timeout = httpx2.Timeout(HELLO_S, read=SILENCE_S)
         async with self._http.stream("GET", path, timeout=timeout) as answer:
             if answer.is_error:
                 raise problem_from(answer.status_code, await answer.aread())

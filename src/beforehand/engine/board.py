@@ -31,7 +31,7 @@ class Board:
 
     def emit(self, kind: str, data: Mapping[str, Any], **about: Any) -> None:
         run = self.run
-        ids = {"planId": run.plan.id, "runId": run.run_id, **about}
+        ids = {"planId": run.plan.id, "taskId": run.plan.task_id, "runId": run.run_id, **about}
         event = Event(
             kind,
             ids,

@@ -4,6 +4,7 @@ Tools are asked what they would do instead of doing it, file tools against a cop
 would be asked is shown and taken as approved; what only the real run can know stays unknown.
 """
 
+import asyncio
 import heapq
 from collections.abc import Mapping
 from typing import Any
@@ -30,6 +31,8 @@ from beforehand.model.plan import Plan, StepStatus
 from beforehand.ports.tool import Judgement, Preview, ToolContext, ToolSource, Unknown, Workspace
 
 MAX_INPUTS = 500_000
+OTHERS_TURN = 100
+"""After so many decisions whatever else the process does gets its turn."""
 
 
 class _PreviewCatalog(ToolCatalog):
@@ -60,9 +63,11 @@ class _Preview:
         self.run.apply(Event("runStarted", {}, {"version": self.plan.version}, ts=0))
         self._at(0, Begin(0))
         now = 0
-        for _ in range(MAX_INPUTS):
+        for turn in range(MAX_INPUTS):
             if not self.due:
                 break
+            if turn % OTHERS_TURN == 0:
+                await asyncio.sleep(0)
             now, _, given = heapq.heappop(self.due)
             if isinstance(given, StepEnded):
                 self.under_way -= 1

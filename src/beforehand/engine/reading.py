@@ -12,7 +12,7 @@ from beforehand.engine.values import writable
 from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.reason import Problem, unknown
 
-MAX_STEPS = 50_000
+MAX_STEPS = 10_000
 MAX_LEVELS = 64
 _STEP_KEYS = sorted(to_camel(name) for name in Step.model_fields)
 _PLAN_KEYS = sorted({*(to_camel(name) for name in Plan.model_fields), "parameters", "decision"})
@@ -75,11 +75,15 @@ def read_plan(document: Any) -> PlanReading:
     if not steps:
         return _nothing(Problem(code="plan.shape", about="plan", path="steps", says="The plan has no steps."))
     if len(steps) > MAX_STEPS:
-        says = f"The plan has {len(steps)} steps; {MAX_STEPS} is the most."
-        return _nothing(Problem(code="plan.too_large", about="plan", path="steps", says=says))
+        return _nothing(too_large(len(steps)))
     reading = _read_head(document)
     _read_steps(steps, reading)
     return reading
+
+
+def too_large(count: int) -> Problem:
+    says = f"The plan has {count} steps; {MAX_STEPS} is the most."
+    return Problem(code="plan.too_large", about="plan", path="steps", says=says)
 
 
 def _nothing(*problems: Problem) -> PlanReading:

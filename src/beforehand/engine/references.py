@@ -1,7 +1,8 @@
 """References: how a step's arguments use what earlier steps gave.
 
 An argument that is exactly `$step_1` becomes that step's value, type kept; `$step_1.a.b[0]` a part of it;
-`${step_1.a}` inside a longer string is put in as text; `$$` is a literal `$`. Any other dollar is just a dollar.
+`${step_1.a}` inside a longer string is put in as text; `$$` is a literal `$`. Any other dollar is just a dollar, unless
+it begins what can only be a reference gone wrong, such as `$list[-1]` or `${list`: that is a problem of the plan.
 """
 
 import json
@@ -82,6 +83,43 @@ def _references_in_text(text: str) -> list[Reference]:
     if whole is not None:
         return [whole]
     return [_reference(match[1], match[2]) for match in _INSIDE.finditer(text) if match[1] is not None]
+
+
+_GONE_WRONG = re.compile(r"\$(?:\$|\{([^{}]*)(\}?))")
+
+
+def broken_references(value: Any) -> list[str]:
+    """Texts in an argument that look like a reference and cannot be read as one."""
+    found: list[str] = []
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            if "$" in item and parse_reference(item) is None:
+                found += _broken_in_text(item)
+        elif isinstance(item, dict):
+            stack.extend(item.values())
+        elif isinstance(item, list | tuple):
+            stack.extend(item)
+    return found
+
+
+def _broken_in_text(text: str) -> list[str]:
+    if _ODD_WHOLE.fullmatch(text):
+        return [text]
+    odd = (match for match in _GONE_WRONG.finditer(text) if match[1] is not None)
+    return [match[0] for match in odd if _INSIDE.fullmatch(match[0]) is None and _is_meant(match[1], bool(match[2]))]
+
+
+def _is_meant(inside: str, closed: bool) -> bool:
+    """Whether what stands after `${` names a step: a name, and then the end or a part of it."""
+    return bool((_BEGINS if closed else _NAME).match(inside))
+
+
+_ODD_WHOLE = re.compile(r"\$\w[\w-]*(?:\.[\w-]+|\[\d+\])*(?:\[[^\]\s]*\]?|\.)(?:\.[\w-]+|\[[^\]\s]*\])*")
+"""A whole argument that begins like a reference and ends in a part that is none: `$list[-1]`, `$list[x]`, `$list[`."""
+_BEGINS = re.compile(r"\w[\w-]*(?:[.\[]|$)")
+_NAME = re.compile(r"\w")
 
 
 def holds_reference(value: Any) -> bool:

@@ -9,10 +9,16 @@ from typing import Any
 
 from beforehand.engine.condition import ConditionError, parse_condition
 from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
-from beforehand.engine.reading import PlanReading, read_plan
-from beforehand.engine.references import Reference, holds_reference, parse_reference, references_in
+from beforehand.engine.reading import MAX_STEPS, PlanReading, read_plan, too_large
+from beforehand.engine.references import (
+    Reference,
+    broken_references,
+    holds_reference,
+    parse_reference,
+    references_in,
+)
 from beforehand.engine.tool_catalog import ToolCatalog
-from beforehand.model.errors import BadInputError
+from beforehand.model.errors import BadInputError, TooLargeError
 from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.reason import Problem, UnknownName, unknown
 
@@ -66,14 +72,23 @@ def plan_from(document: Any, catalog: ToolCatalog) -> Plan:
     return plan
 
 
+MOST_TOLD = 100
+"""How many problems are told one by one; of more only the number."""
+
+
 def invalid_plan(problems: list[Problem]) -> BadInputError:
-    """The error for a plan with problems; it holds all of them."""
+    """The error for a plan with problems: the first of them, and how many there are."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    if len(problems) > MOST_TOLD:
+        count += f", of which the first {MOST_TOLD} are listed"
+    if problems[0].code == "plan.too_large":
+        return TooLargeError(problems[0].says, code="plan.too_large", hint="Make several plans of it.")
     return BadInputError(
         f"The plan has {count}: {problems[0].says}",
         code="plan.invalid",
-        problems=problems,
+        problems=problems[:MOST_TOLD],
         nearest=problems[0].nearest,
+        extra={"problemCount": len(problems)} if len(problems) > MOST_TOLD else None,
         hint="Correct what is listed and send it again.",
     )
 
@@ -81,6 +96,8 @@ def invalid_plan(problems: list[Problem]) -> BadInputError:
 def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
     """Everything wrong with a plan that could be read: tools, arguments, dependencies, conditions, circles."""
     plan = reading.plan
+    if len(plan.steps) > MAX_STEPS:
+        return [too_large(len(plan.steps))]
     ids = {step.id for step in plan.steps}
     known = Names(ids | reading.broken_ids)
     problems: list[Problem] = _duplicates(plan)
@@ -90,6 +107,7 @@ def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
         problems += _tool_problems(step, path, catalog)
         problems += _dependency_problems(step, path, known)
         problems += _language_problems(step, path)
+        problems += _broken_references(step, path)
     cycles = [_cycle(cycle) for cycle in find_cycles(needs)]
     return problems + cycles + ([] if cycles else _same_paths(plan, catalog, needs))
 
@@ -200,6 +218,18 @@ def _bad_reference(step: Step, path: str, reference: Reference, known: Names, lo
         nearest=told.nearest,
         try_next=f"Write ${shown} if a literal dollar is meant.",
     )
+
+
+def _broken_references(step: Step, path: str) -> list[Problem]:
+    """Texts that were meant as references and would be written out as they stand."""
+    problems = []
+    for text in dict.fromkeys(broken_references(step.args)):
+        says = f"{step.id}: {text[:80]!r} is no reference that can be read; parts are .name or [0], counted from 0."
+        literal = f"Write ${text[:80]} if a literal dollar is meant."
+        problems.append(
+            Problem(code="step.bad_reference", about=step.id, path=f"{path}.args", says=says, try_next=literal)
+        )
+    return problems
 
 
 def _language_problems(step: Step, path: str) -> list[Problem]:

@@ -8,12 +8,15 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from beforehand.ports.store import EVERYTHING, EventFilter, Record, Store
 
 KEPT = 20_000
 KEPT_BYTES = 64 * 1024 * 1024
 BATCH = 500
+BATCH_BYTES = 256 * 1024
+"""A batch ends when it holds this much, so that a follower who does not read holds on to little."""
 REST_S = 0.0001
 """Between two rounds of news there is this much rest per follower, so that many of them get bigger batches under load
 and the loop stays free for others; news after a rest goes out at once."""
@@ -23,7 +26,7 @@ Spoken = Callable[[bytes], bytes]
 """An event's line of JSON with the event in words added to it."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class _Kept:
     record: Record
     sent: bytes | None = None
@@ -36,6 +39,8 @@ class Feed:
         self._spoken = spoken
         self._recent: deque[_Kept] = deque()
         self._recent_bytes = 0
+        self._read: WeakValueDictionary[int, _Kept] = WeakValueDictionary()
+        """What somebody is reading from the store: many who are at the same place share it."""
         self._news: asyncio.Future[None] | None = None
         self._closed = False
         self._followers = 0
@@ -84,7 +89,8 @@ class Feed:
         self._followers += 1
         try:
             while not self._closed:
-                batch, place = await self._next(place, only)
+                kept, place = await self._next(place, only)  # held on to while others may share it
+                batch = [self._sent(one) for one in kept]
                 left_s = None if idle_s is None else max(0.0, quiet_since + idle_s - clock.time())
                 if batch or not await self._wait(place, left_s):
                     yield batch
@@ -92,23 +98,33 @@ class Feed:
         finally:
             self._followers -= 1
 
-    async def _next(self, place: int, only: EventFilter) -> tuple[list[tuple[Record, bytes]], int]:
+    async def _next(self, place: int, only: EventFilter) -> tuple[list[_Kept], int]:
         """The next batch after a place, and the place it leads to; an empty batch when there is nothing new."""
         if self._recent and self._recent[0].record.seq <= place + 1:
             start = place + 1 - self._recent[0].record.seq
             while start < len(self._recent):
-                # By index and not by slice: most followers are near the end, where indexing is cheap.
-                part = [self._recent[i] for i in range(start, min(start + BATCH, len(self._recent)))]
+                part = self._part(start)
                 place, start = part[-1].record.seq, start + len(part)
-                found = [self._sent(kept) for kept in part if only.admits(kept.record)]
+                found = [kept for kept in part if only.admits(kept.record)]
                 if found:
                     return found, place
             return [], place
         last = await self._store.last_seq()
-        records = await self._store.records(after=place, limit=BATCH, only=only)
+        records = await self._store.records(after=place, limit=BATCH, only=only, most_bytes=BATCH_BYTES)
         if records:
-            return [self._sent(_Kept(record)) for record in records], records[-1].seq
+            return [self._read.setdefault(record.seq, _Kept(record)) for record in records], records[-1].seq
         return [], max(place, last)
+
+    def _part(self, start: int) -> list[_Kept]:
+        """Some of the newest records. By index and not by slice: most followers are near the end, where it is cheap."""
+        part: list[_Kept] = []
+        size = 0
+        for place in range(start, min(start + BATCH, len(self._recent))):
+            part.append(self._recent[place])
+            size += len(part[-1].record.line)
+            if size >= BATCH_BYTES:
+                break
+        return part
 
     async def _wait(self, place: int, idle_s: float | None) -> bool:
         if self._closed or (self._bell is None and self._recent and self._recent[-1].record.seq > place):

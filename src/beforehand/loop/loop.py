@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from beforehand.model.errors import UnavailableError
+from beforehand.loop.asked import Asked, asked_here
+from beforehand.model.errors import ExpiredError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
@@ -26,6 +27,8 @@ InputT = TypeVar("InputT")
 CommandT = TypeVar("CommandT")
 Snapshot = Callable[[], Mapping[str, Any]]
 Condition = Callable[[], bool]
+Waiting = tuple[InputT, "asyncio.Future[Verdict[CommandT]] | None", Asked | None]
+"""An input, who waits for its verdict, and the write that asked for it."""
 
 
 class Loop(Generic[InputT, CommandT]):
@@ -55,7 +58,7 @@ class Loop(Generic[InputT, CommandT]):
         self._carry_out = carry_out
         self._gone = gone
         self._snapshot = snapshot
-        self._mailbox: deque[tuple[InputT, asyncio.Future[Verdict[CommandT]] | None]] = deque()
+        self._mailbox: deque[Waiting[InputT, CommandT]] = deque()
         self._watchers: list[tuple[Condition, asyncio.Future[None]]] = []
         self._beside: set[asyncio.Task[None]] = set()
         self._idle: asyncio.Future[None] | None = None
@@ -71,7 +74,7 @@ class Loop(Generic[InputT, CommandT]):
 
     def put(self, given: InputT) -> None:
         """Hand in an input; it is decided in its turn."""
-        self._mailbox.append((given, None))
+        self._mailbox.append((given, None, None))
         self.wake()
 
     async def request(self, given: InputT) -> Verdict[CommandT]:
@@ -79,7 +82,7 @@ class Loop(Generic[InputT, CommandT]):
         if self._closed:
             raise self._gone()
         reply: asyncio.Future[Verdict[CommandT]] = asyncio.get_running_loop().create_future()
-        self._mailbox.append((given, reply))
+        self._mailbox.append((given, reply, asked_here()))
         self.wake()
         return await reply
 
@@ -118,7 +121,7 @@ class Loop(Generic[InputT, CommandT]):
     async def close(self) -> None:
         """Take nothing more in, tell whoever waits, end what goes on beside, and keep the last snapshot."""
         self._closed = True
-        replies: list[asyncio.Future[Any]] = [reply for _, reply in self._mailbox if reply is not None]
+        replies: list[asyncio.Future[Any]] = [reply for _, reply, _ in self._mailbox if reply is not None]
         self._mailbox.clear()
         for waiting in [*replies, *(done for _, done in self._watchers)]:
             if not waiting.done():
@@ -131,11 +134,14 @@ class Loop(Generic[InputT, CommandT]):
         events: list[Event] = []
         commands: list[CommandT] = []
         replies: list[tuple[asyncio.Future[Verdict[CommandT]], Verdict[CommandT]]] = []
-        taken, self._mailbox = self._mailbox, deque()
+        asked_for: list[Asked] = []
+        taken, self._mailbox = self._in_time(self._mailbox), deque()
         try:
-            for given, reply in taken:
+            for given, reply, asked in taken:
                 verdict = self._decide(given)
-                events += verdict.events
+                events += verdict.events if asked is None else asked.marked(verdict.events)
+                if asked is not None and verdict.events:
+                    asked_for.append(asked)
                 commands += verdict.commands
                 if reply is not None:
                     replies.append((reply, verdict))
@@ -144,11 +150,26 @@ class Loop(Generic[InputT, CommandT]):
         except BaseException:
             self._mailbox.extendleft(reversed(taken))  # nobody is left waiting for an answer
             raise
+        for asked in asked_for:
+            asked.kept = True
         for command in commands:
             self._carry_out(command)
         for reply, verdict in replies:
             if not reply.done():
                 reply.set_result(verdict)
+
+    def _in_time(self, waiting: "deque[Waiting[InputT, CommandT]]") -> "deque[Waiting[InputT, CommandT]]":
+        """What came in, without what it is too late for: whoever asked for that is told so."""
+        left: deque[Waiting[InputT, CommandT]] = deque()
+        for given, reply, asked in waiting:
+            try:
+                if asked is not None:
+                    asked.decide(self._clock.now_ms())
+                left.append((given, reply, asked))
+            except ExpiredError as error:
+                if reply is not None and not reply.done():
+                    reply.set_exception(error)
+        return left
 
     async def _append(self, events: Sequence[Event]) -> None:
         """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""

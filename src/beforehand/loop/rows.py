@@ -23,7 +23,8 @@ def projection(*more: Mapping[str, RowMaker]) -> Projection:
 
     def project(event: Event) -> Iterable[Row]:
         maker = makers.get(event.kind)
-        return maker(event) if maker is not None else ()
+        rows = maker(event) if maker is not None else []
+        return [*rows, _request(event)] if "requestId" in event.about else rows
 
     return project
 
@@ -85,6 +86,17 @@ def _scene(event: Event) -> list[Row]:
     return [Row("scene", event.data["name"], event.data, open=bool(event.data.get("active")))]
 
 
+def _request(event: Event) -> Row:
+    """That a write with a key was done, with this event or the ones appended with it."""
+    about = event.about
+    request_id = str(about["requestId"])
+    return Row("request", request_id, {"id": request_id, "content": about["requestHash"], "at": event.ts}, open=True)
+
+
+def _forgotten(event: Event) -> list[Row]:
+    return [Row("request", request_id, None) for request_id in event.data["ids"]]
+
+
 def row_in_scene(kind: str, name: str, is_open: Callable[[Any], bool] = lambda data: True) -> RowMaker:
     """Rows of things that belong to a scene: their id is the scene's name and the field `name` of the event's data."""
 
@@ -110,4 +122,5 @@ ROWS: Mapping[str, RowMaker] = {
     "templateSaved": _template,
     "sceneSaved": _scene,
     "sceneActivated": _scene,
+    "requestsForgotten": _forgotten,
 }

@@ -32,6 +32,7 @@ from beforehand.engine.values import json_value, own_copy, writable
 from beforehand.loop.loop import Loop, stop
 from beforehand.model.errors import BeforehandError, ChangedSinceError, DriftError, Fault, UnavailableError
 from beforehand.model.event import iso
+from beforehand.model.secrets import without_secrets
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
@@ -129,7 +130,7 @@ class RunDriver:
 
         def note(line: str) -> None:
             if len(lines) < MAX_LOG_LINES:
-                lines.append({"ts": iso(clock.now_ms()), "line": writable(str(line)[:2000])})
+                lines.append({"ts": iso(clock.now_ms()), "line": writable(without_secrets(str(line))[:2000])})
 
         return ToolContext(
             key=key,
@@ -193,7 +194,7 @@ class RunDriver:
             return await self._what_became_of(command)
         except Exception as error:  # a tool's bug is that step's failure, not ours
             log.exception("a tool broke", tool=command.tool, step=command.step_id, run=self.run.run_id)
-            return ended(False, error=writable(f"The tool {command.tool} broke: {type(error).__name__}: {error}"))
+            return ended(False, error=f"The tool {command.tool} broke: {_says(error)}")
 
     async def _what_became_of(self, command: StartStep) -> StepEnded:
         """A call was cut off. A machine that can be asked says whether it happened; else the step only was stopped."""
@@ -283,8 +284,8 @@ class RunDriver:
 def _says(error: Exception) -> str:
     """What went wrong and, where the error knows it, what to do about it."""
     if isinstance(error, BeforehandError):
-        return writable(f"{error.says} {error.hint}".strip())
-    return writable(f"{type(error).__name__}: {error}")
+        return writable(without_secrets(f"{error.says} {error.hint}".strip()))
+    return writable(without_secrets(f"{type(error).__name__}: {error}"))
 
 
 def _gone(run: RunState) -> UnavailableError:

@@ -32,8 +32,8 @@ class Telemetry:
                 queue.get_nowait()
             queue.put_nowait(line)
 
-    async def follow(self, scene: str | None = None, *, idle_s: float = 15.0) -> AsyncIterator[bytes]:
-        """Frames from now on; a comment line when nothing came for a while."""
+    async def follow(self, scene: str | None = None, *, idle_s: float = 15.0) -> AsyncIterator[bytes | None]:
+        """Frames from now on; None when nothing came for a while."""
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(QUEUE)
         me = (scene, queue)
         self._listeners.add(me)
@@ -42,7 +42,7 @@ class Telemetry:
                 try:
                     frame = await asyncio.wait_for(queue.get(), idle_s)
                 except TimeoutError:
-                    yield b": nothing new\n\n"
+                    yield None
                     continue
                 if frame is None:
                     return

@@ -60,6 +60,10 @@ class TooLargeError(BadInputError):
     code = "input.too_large"
 
 
+class TooSlowError(BadInputError):
+    code = "input.too_slow"
+
+
 class NotFoundError(BeforehandError):
     code = "not_found"
 
@@ -68,6 +72,12 @@ class ConflictError(BeforehandError):
     """The thing has moved on since the caller looked; `extra` holds the difference."""
 
     code = "conflict"
+
+
+class ExpiredError(ConflictError):
+    """What was asked for came to be decided after the time by which it was wanted; it is never done."""
+
+    code = "command.expired"
 
 
 class RefusedError(BeforehandError):
@@ -88,6 +98,12 @@ class UnauthorisedError(BeforehandError):
 
 class ForbiddenError(BeforehandError):
     code = "auth.forbidden"
+
+
+class TooManyError(BeforehandError):
+    """Too many tries in a short time; `extra` says when to try again."""
+
+    code = "auth.too_many"
 
 
 class UnavailableError(BeforehandError):

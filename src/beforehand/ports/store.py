@@ -8,6 +8,7 @@ form, on every way out.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from beforehand.model.event import Event
@@ -87,8 +88,10 @@ class Store(Protocol):
     async def last_seq(self) -> int:
         """The number of the newest event; 0 in an empty log."""
 
-    async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
-        """Records with a number above `after`, in order."""
+    async def records(
+        self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING, *, most_bytes: int | None = None
+    ) -> list[Record]:
+        """Records with a number above `after`, in order; with `most_bytes` no further ones once that much is found."""
 
     async def last_records(
         self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING
@@ -158,3 +161,7 @@ class StoreScheme(Protocol):
     def store_location(self, url: str) -> str: ...
 
     def check_store(self, url: str) -> list[Finding]: ...
+
+    def store_files(self, url: str) -> list[Path]: ...
+
+    def check_log(self, url: str) -> list[Finding]: ...

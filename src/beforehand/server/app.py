@@ -12,17 +12,20 @@ from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 
 from beforehand import __version__
+from beforehand.app.checkup import Checkup
 from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
 from beforehand.server import errors
-from beforehand.server.auth import AuthMiddleware
+from beforehand.server.auth import AuthMiddleware, is_loopback
+from beforehand.server.brake import Brake
 from beforehand.server.kit import HttpPart
 from beforehand.server.middleware import RequestMiddleware
 from beforehand.server.page import routes as page
 from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.sse import Audience
+from beforehand.server.writes import DEADLINE, KEY, WRITES, WriteMiddleware
 
 log = structlog.get_logger("beforehand.server")
 BASE = "/api/v1"
@@ -53,6 +56,7 @@ class Api(FastAPI):
             schema["components"]["schemas"].update(words["$defs"])
             schema["components"]["schemas"] = dict(sorted(schema["components"]["schemas"].items()))
             _forget_framework_errors(schema)
+            _name_what_writes_take(schema)
         assert self.openapi_schema is not None
         return self.openapi_schema
 
@@ -66,6 +70,24 @@ def _forget_framework_errors(schema: dict[str, Any]) -> None:
         schema["components"]["schemas"].pop(name, None)
 
 
+def _name_what_writes_take(schema: dict[str, Any]) -> None:
+    """The headers that one layer reads for every write."""
+    said = {
+        KEY: ("Drawn anew for every request; the same request with the same key is done once.", {"type": "string"}),
+        DEADLINE: ("Milliseconds since 1970 by the server's clock; later it is not done.", {"type": "integer"}),
+    }
+    named = {
+        name.replace("-", ""): {"name": name, "in": "header", "required": False, "description": says, "schema": kind}
+        for name, (says, kind) in said.items()
+    }
+    schema["components"]["parameters"] = named
+    for path, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            if method.upper() in WRITES and path != f"{BASE}/login":
+                refs = [{"$ref": f"#/components/parameters/{name}"} for name in named]
+                operation["parameters"] = [*operation.get("parameters", []), *refs]
+
+
 def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
     """The HTTP sides of the crafts that have one; one that cannot be loaded is told in the server's log."""
     found: list[HttpPart] = []
@@ -77,8 +99,12 @@ def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
     return tuple(found)
 
 
-def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1", crafts: Crafts | None = None) -> FastAPI:
+def create_app(
+    runtime: Runtime | None, *, host: str = "127.0.0.1", local: bool | None = None, crafts: Crafts | None = None
+) -> FastAPI:
     """The application for a runtime; `host` is the address or name the server is bound to.
+
+    `local` says whether only this machine can reach it, where the name alone does not.
 
     `crafts` are those whose calls it has; all that are installed unless others are given.
     """
@@ -102,6 +128,10 @@ def create_app(runtime: Runtime | None, *, host: str = "127.0.0.1", crafts: Craf
     if runtime is not None:
         app.state.runtime = runtime
         app.state.tokens = Tokens(runtime.settings)
-        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host)
+        app.state.brake = Brake()
+        app.state.checkup = Checkup(runtime.settings.database)
+        reachable_here = is_loopback(host) if local is None else local
+        app.add_middleware(WriteMiddleware, runtime=runtime)
+        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host, local=reachable_here)
     app.add_middleware(RequestMiddleware)
     return app

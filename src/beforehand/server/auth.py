@@ -1,12 +1,12 @@
-"""Who may call: a token where tokens are set, a loopback address where none are, and no other site's pages.
+"""Who may call: a token where tokens are set, this machine's users where none are, and no other site's pages.
 
-Reading needs a viewer, writing an operator; calls that need an admin say so themselves. Only what must be reachable
-to log in, and the health check, is open.
+A server that other machines can reach lets nobody in without a token, not even when its last one is revoked. Reading
+needs a viewer, writing an operator; calls that need an admin say so themselves. Only what must be reachable to log in,
+and the health checks, are open.
 """
 
-import base64
-import binascii
 import ipaddress
+import time
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
@@ -22,24 +22,30 @@ from beforehand.server.errors import problem
 
 COOKIE = "beforehand"
 READING = ("GET", "HEAD", "OPTIONS")
-OPEN = ("/api/v1/health", "/api/v1/login", "/login")
+OPEN = ("/api/v1/health", "/api/v1/health/live", "/api/v1/health/ready", "/api/v1/login", "/login")
 NOBODY = Caller("", "viewer")
 
 
 class AuthMiddleware:
-    """Lets a request through with its caller, or answers it. `host` is what the server is bound to."""
+    """Lets a request through with its caller, or answers it.
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, host: str) -> None:
+    `host` is what the server is bound to, `local` whether only this machine can reach it.
+    """
+
+    def __init__(self, app: ASGIApp, tokens: Tokens, host: str, local: bool) -> None:
         self.app = app
         self.tokens = tokens
         self.host = host
+        self.local = local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         try:
-            scope.setdefault("state", {})["caller"] = self._admit(scope)
+            state = scope.setdefault("state", {})
+            state["caller"] = self._admit(scope)
+            state["still_admitted"] = lambda: self._still_admitted(scope)
         except BeforehandError as error:
             answer = problem(error)
             if isinstance(error, UnauthorisedError) and scope["path"] == "/":
@@ -53,23 +59,42 @@ class AuthMiddleware:
         writing = scope["method"] not in READING
         if writing:
             refuse_other_sites(headers)
-        if not _any(self.tokens):
+        if self.local and not _any(self.tokens):
             refuse_other_names(headers.get("host", ""), self.host)
             return LOCAL
         if is_open(scope["path"]):
             return NOBODY
+        if not _any(self.tokens):
+            raise UnauthorisedError(
+                "This server has no token any more, and other machines can reach it, so nobody is let in.",
+                code="auth.no_tokens",
+                hint="Make one on its machine with `beforehand token add`.",
+            )
         caller = self._known(scope)
         require(caller, "operator" if writing and scope["path"] != "/api/v1/logout" else "viewer", "writing")
         return caller
 
+    def _still_admitted(self, scope: Scope) -> bool:
+        """Whether a caller whose answer goes on for long would still be let in."""
+        try:
+            self._admit(scope)
+        except BeforehandError:
+            return False
+        return True
+
     def _known(self, scope: Scope) -> Caller:
-        token = shown_token(Headers(scope=scope))
-        if token is None:
+        headers = Headers(scope=scope)
+        token, session = shown_token(headers), shown_session(headers)
+        if token is None and session is None:
             raise UnauthorisedError(
                 "This call needs a token.",
                 hint="Send `Authorization: Bearer …`, or log in with POST /api/v1/login.",
             )
-        found = self.tokens.role_of(token)
+        found = (
+            self.tokens.role_of(token)
+            if token is not None
+            else self.tokens.role_of_session(str(session), time.time_ns() // 1_000_000)
+        )
         if found is None:
             raise UnauthorisedError("This token is not known, or was revoked.", code="auth.unknown")
         return Caller(*found)
@@ -87,26 +112,18 @@ def _any(tokens: Tokens) -> bool:
 
 
 def shown_token(headers: Mapping[str, str]) -> str | None:
-    """The token a request shows: the Authorization header's, else the cookie's."""
+    """The token a request shows in its Authorization header."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
-        return token.strip()
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def shown_session(headers: Mapping[str, str]) -> str | None:
+    """The session a browser shows in its cookie."""
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:
         return None
-    return None if found is None else from_cookie(found.value)
-
-
-def to_cookie(token: str) -> str:
-    return base64.urlsafe_b64encode(token.encode()).decode().rstrip("=")
-
-
-def from_cookie(value: str) -> str | None:
-    try:
-        return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).decode()
-    except (binascii.Error, ValueError):
-        return None
+    return None if found is None else found.value
 
 
 def refuse_other_sites(headers: Mapping[str, str]) -> None:

@@ -43,7 +43,8 @@ STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
     MalformedError: (400, "The body cannot be read"),
     ContentTypeError: (415, "The body is of the wrong kind"),
     VersionNeededError: (428, "The edit does not say its version"),
-    tree.TooLargeError: (413, "The body is too large"),
+    tree.TooLargeError: (413, "This is too large"),
+    tree.TooSlowError: (408, "The body took too long"),
     tree.NotFoundError: (404, "Not found"),
     MethodError: (405, "This cannot be done here"),
     tree.ConflictError: (409, "The state has changed since"),
@@ -51,6 +52,7 @@ STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
     tree.NotUnderstoodError: (422, "This was not understood"),
     tree.UnauthorisedError: (401, "A token is needed"),
     tree.ForbiddenError: (403, "Not allowed"),
+    tree.TooManyError: (429, "Too many tries"),
     tree.UnavailableError: (503, "Something does not answer"),
     tree.NotLeadingError: (503, "Another process leads this home"),
     tree.Fault: (502, "It failed"),
@@ -84,6 +86,10 @@ def problem(error: tree.BeforehandError, headers: Mapping[str, str] | None = Non
     more = dict(headers or {})
     if status == 401:
         more.setdefault("WWW-Authenticate", 'Bearer realm="beforehand"')
+    if status == 429:
+        more.setdefault("Retry-After", str(error.extra.get("retryAfterS", 60)))
+    if status == 408:
+        more.setdefault("Connection", "close")
     return Response(written(told), status, more, PROBLEM)
 
 

@@ -1,6 +1,7 @@
 """Reading bodies: JSON (or YAML) of bounded size and depth, hostile or not, into the words of a call.
 
-The size is counted while the body comes in, so that it holds without a Content-Length too.
+The size is counted while the body comes in, so that it holds without a Content-Length too; and it must come in within
+half a minute.
 """
 
 import asyncio
@@ -11,12 +12,16 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from beforehand.app.documents import MAX_BYTES, parse, plain
-from beforehand.model.errors import BadInputError, TooLargeError
+from beforehand.app.documents import parse, plain
+from beforehand.model.errors import BadInputError, TooLargeError, TooSlowError
 from beforehand.server.errors import ContentTypeError, MalformedError, invalid
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-BIG = 256 * 1024
+MAX_BYTES = 8 * 1024 * 1024
+"""How large a body may be."""
+BODY_S = 30.0
+"""How long a body may take to come in."""
+BIG = 64 * 1024
 """Bodies above this are parsed beside the event loop, so that others are not held up."""
 SWALLOWED = 8 * MAX_BYTES
 """How much of a body that is too large is read and thrown away, so that the caller gets to see the answer."""
@@ -50,7 +55,7 @@ def read_as(model: type[ModelT], document: Any) -> ModelT:
 
 async def read_document(request: Request, *, optional: bool = False) -> Any:
     """The body as plain JSON data; None when it is empty and may be."""
-    raw = await _read_bytes(request)
+    raw = await read_bytes(request)
     if not raw.strip():
         if optional:
             return None
@@ -87,39 +92,38 @@ def _read_json(raw: bytes) -> Any:
     return plain(value, "The body")
 
 
-async def _read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
+    """The whole body. Raises TooLargeError, TooSlowError, or MalformedError when the caller hangs up."""
     told = request.headers.get("content-length", "")
-    if told.isdigit() and int(told[:18]) > MAX_BYTES:
-        if request.headers.get("expect", "").lower() != "100-continue":
-            await _swallow(request)
-        raise _too_large()
-    parts: list[bytes] = []
-    size = 0
     try:
-        async for part in request.stream():
-            size += len(part)
-            if size <= MAX_BYTES:
-                parts.append(part)
-            else:
-                parts.clear()
-                if size > SWALLOWED:
-                    break
+        async with asyncio.timeout(BODY_S):
+            if told.isdigit() and int(told[:18]) > MAX_BYTES:
+                if request.headers.get("expect", "").lower() != "100-continue":
+                    await _take(request)
+                raise _too_large()
+            raw = await _take(request)
+    except TimeoutError:
+        raise TooSlowError(f"The body did not come in within {BODY_S:g} s, so nothing was done.") from None
     except ClientDisconnect:
         raise MalformedError("The connection closed before the whole body arrived.") from None
-    if size > MAX_BYTES:
+    if raw is None:
         raise _too_large()
-    return b"".join(parts)
+    return raw
 
 
-async def _swallow(request: Request) -> None:
+async def _take(request: Request) -> bytes | None:
+    """The body, or None where it is too large: some of it is then read and thrown away."""
+    parts: list[bytes] = []
     size = 0
-    try:
-        async for part in request.stream():
-            size += len(part)
+    async for part in request.stream():
+        size += len(part)
+        if size <= MAX_BYTES:
+            parts.append(part)
+        else:
+            parts.clear()
             if size > SWALLOWED:
-                return
-    except ClientDisconnect:
-        return
+                break
+    return b"".join(parts) if size <= MAX_BYTES else None
 
 
 def _too_large() -> TooLargeError:

@@ -51,7 +51,7 @@ async def serve(
                 runtime.feed.close()
                 runtime.telemetry.close()
 
-            app = create_app(runtime, host=settings["host"])
+            app = create_app(runtime, host=settings["host"], local=is_local(bound))
             await Listener(app, started=started, stopping=stopping).serve(sockets=[bound])
             await runtime.store.announce(None)
 

@@ -403,11 +403,15 @@ class WhoShape(Shape):
     role: Literal["viewer", "operator", "admin"]
 
 
-class HealthShape(Shape):
+class StatusShape(Shape):
     status: Literal["ok"]
+
+
+class HealthShape(StatusShape):
     version: str
     seq: int
     uptime_s: float
+    now: int = Field(description="Milliseconds since 1970 by the server's clock, which deadlines are told in.")
 
 
 def gives(model: Any, status: int = 200, description: str = "Done.") -> dict[int | str, dict[str, Any]]:

@@ -82,7 +82,7 @@ def test_nesting_without_end_is_refused() -> None:
 
 
 def test_too_many_steps_are_refused_before_they_are_read() -> None:
-    assert says({"steps": [None] * (MAX_STEPS + 1)}) == ["The plan has 50001 steps; 50000 is the most."]
+    assert says({"steps": [None] * (MAX_STEPS + 1)}) == ["The plan has 10001 steps; 10000 is the most."]
 
 
 @pytest.mark.parametrize(

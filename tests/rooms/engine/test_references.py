@@ -6,6 +6,7 @@ from beforehand.engine.references import (
     MissingPartError,
     Reference,
     as_text,
+    broken_references,
     describe,
     fill,
     holds_reference,
@@ -51,6 +52,28 @@ def look_up(reference: Reference) -> Any:
         ("$a\n", None),
     ],
 )
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("$l[-1]", ["$l[-1]"]),
+        ("$l[x].a", ["$l[x].a"]),
+        ("$l[0", ["$l[0"]),
+        ("$l.", ["$l."]),
+        ("${l", ["${l"]),
+        ("say ${l and more", ["${l and more"]),
+        ("say ${l[-1]}!", ["${l[-1]}"]),
+        ("$l[0].a", []),
+        ("${l.a} and ${l[0]}", []),
+        ("$$l[-1] and $${l", []),
+        ("5 $, US$, ^a$", []),
+        ("`${a + b}`", []),
+        ({"deep": ["$l[-1]"]}, ["$l[-1]"]),
+    ],
+)
+def test_what_only_looks_like_a_reference_is_found(text: object, broken: list[str]) -> None:
+    assert broken_references(text) == broken
+
+
 def test_what_is_a_reference_as_a_whole(text: str, reference: Reference | None) -> None:
     assert parse_reference(text) == reference
 

@@ -149,3 +149,11 @@ def test_a_circle_of_thousands_is_named_in_short() -> None:
     ((code, _, says),) = problems(*steps)
     assert code == "plan.cycle"
     assert says.count("→") == 11
+
+
+def test_a_reference_that_cannot_be_read_is_a_problem_of_the_plan() -> None:
+    found = problems(
+        {"id": "l", "tool": "read", "args": {"path": "x"}},
+        {"id": "b", "tool": "read", "args": {"path": "$l[-1]"}},
+    )
+    assert [(code, path) for code, path, _ in found] == [("step.bad_reference", "steps[1].args")]

@@ -82,7 +82,31 @@ async def test_told_to_hang(box: ToolRegistry, tmp_path: Path, target: dict[str,
     assert await box.get("bench.count").run({"path": target["path"]}, context) == lines
 
 
-async def test_a_file_that_cannot_be_opened(box: ToolRegistry, tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="cannot be opened") as caught:
-        await box.get("bench.append").run({"path": str(tmp_path / "no" / "x"), "line": "l"}, call(tmp_path, "k"))
-    assert caught.value.untouched
+@pytest.mark.parametrize("path", ["/etc/effects", "../effects", "link"])
+async def test_it_stays_inside_the_workspace(box: ToolRegistry, tmp_path: Path, path: str) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "link").symlink_to("../effects")
+    for attempt in (box.get("bench.append").run, box.get("bench.append").judge, box.get("bench.append").probe):
+        with pytest.raises(Fault) as caught:
+            await attempt({"path": path, "line": "l"}, call(inner, "k"))
+        assert caught.value.untouched
+    with pytest.raises(Fault):
+        await box.get("bench.count").run({"path": path}, call(inner, "k"))
+    assert not (tmp_path / "effects").exists()
+
+
+async def test_adding_to_anybody_elses_file_is_destructive(box: ToolRegistry, tmp_path: Path) -> None:
+    append = box.get("bench.append")
+    (tmp_path / "notes.txt").write_text("mine\n")
+    (tmp_path / "effects.txt").write_text("r/s/1\tmoved\n")
+    for path, destructive in (("notes.txt", True), ("effects.txt", False), ("new.txt", False)):
+        judged = await append.judge({"path": path, "line": "l"}, call(tmp_path, "k"))
+        assert judged.destructive is destructive, path
+
+
+async def test_calls_at_once_lose_no_line(box: ToolRegistry, tmp_path: Path) -> None:
+    tools = [box.get("bench.append"), box.get("bench.append_noprobe")]
+    target = {"path": "effects.txt", "line": "l"}
+    await asyncio.gather(*(tools[n % 2].run(target, call(tmp_path, f"k{n}")) for n in range(20)))
+    assert len((tmp_path / "effects.txt").read_text().splitlines()) == 20

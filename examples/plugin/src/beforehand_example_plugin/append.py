@@ -4,18 +4,16 @@ The line carries the call's key, so that after a crash `probe` can tell whether 
 """
 
 import asyncio
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from beforehand import Fault, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
+from beforehand import Fault, Judgement, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 SIDE = {"type": "string", "enum": ["before", "after"]}
 SCHEMA = {
     "type": "object",
     "properties": {
-        "path": {"type": "string", "pattern": "^/", "description": "An absolute path, outside any workspace."},
+        "path": {"type": "string", "minLength": 1, "description": "A file inside the workspace."},
         "line": {"type": "string", "pattern": "^[^\\r\\n]*$", "description": "What to append."},
         "hang_s": {"type": "number", "minimum": 0, "maximum": 86400, "description": "Seconds to hang; 0 by default."},
         "hang": SIDE | {"description": "Hang before or after the append; after by default."},
@@ -30,12 +28,14 @@ REPORTS = 20
 
 
 class Append(Tool):
-    def __init__(self, name: str, *, can_probe: bool) -> None:
+    def __init__(self, name: str, turn: asyncio.Lock, *, can_probe: bool) -> None:
+        self._turn = turn
         self.spec = ToolSpec(
             name=name,
-            description="Append a line, with the call's key before it, to a file that no workspace guards.",
+            description="Append a line, with the call's key before it, to a file of the workspace.",
             input_schema=SCHEMA,
             effect="physical",
+            destructive="judged",
             output="An object with the path, the line and the key it was written under.",
             estimate_s=0.05,
             can_probe=can_probe,
@@ -44,7 +44,10 @@ class Append(Tool):
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         context.progress(0)
         await self._side("before", args, context)
-        await asyncio.to_thread(_append, Path(args["path"]), f"{context.key}\t{args['line']}\n")
+        async with self._turn:  # two calls at once would each write without the other's line
+            before = await held(args["path"], context)
+            line = f"{context.key}\t{args['line']}\n"
+            await context.workspace.write(inside(args["path"], context), before + line.encode())
         context.log(f"Appended to {args['path']}.")
         await self._side("after", args, context)
         context.progress(100)
@@ -53,9 +56,18 @@ class Append(Tool):
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
         if not self.spec.can_probe or not args.get("probe", True):
             return ProbeAnswer("unknown", says="This call was told not to look.")
-        if await asyncio.to_thread(_holds, Path(args["path"]), context.key):
+        start = f"{context.key}\t".encode()
+        lines = (await held(args["path"], context)).splitlines()
+        if any(line.startswith(start) for line in lines):
             return ProbeAnswer("happened", _value(args, context), "The file holds the line of this call.")
         return ProbeAnswer("not_begun", says="The file does not hold a line of this call.")
+
+    async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
+        """Adding to a list of effects destroys nothing; adding to anybody else's file may."""
+        lines = (await held(args["path"], context)).splitlines()
+        if any(b"\t" not in line for line in lines):
+            return Judgement(True, f"Appends to {args['path']}, which holds something else.", {"path": args["path"]})
+        return Judgement(False, f"Appends a line to {args['path']}.")
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         seconds = args.get("hang_s", 0)
@@ -83,26 +95,12 @@ def _value(args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
     return {"path": args["path"], "line": args["line"], "key": context.key}
 
 
-def _append(path: Path, line: str) -> None:
-    """One write at the end of the file, on disk before it counts as done."""
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise Fault(
-            f"{path} cannot be opened: {error.strerror}.",
-            code="bench.no_file",
-            hint="Name another file.",
-            untouched=True,
-        ) from None
-    try:
-        os.write(fd, line.encode("utf-8"))
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+def inside(path: str, context: ToolContext) -> str:
+    """The path as the workspace takes it; an absolute one may be given where it lies inside."""
+    return path.removeprefix(f"{context.workspace.describe().rstrip('/')}/")
 
 
-def _holds(path: Path, key: str) -> bool:
-    if not path.is_file():
-        return False
-    start = f"{key}\t".encode()
-    return any(line.startswith(start) for line in path.read_bytes().splitlines())
+async def held(path: str, context: ToolContext) -> bytes:
+    """What the file holds; nothing when it is not there."""
+    name = inside(path, context)
+    return await context.workspace.read(name) if await context.workspace.exists(name) else b""

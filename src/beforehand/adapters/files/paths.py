@@ -114,6 +114,14 @@ def leads_out(path: str) -> Fault:
     )
 
 
+def closed(path: str) -> Fault:
+    return refusal(
+        f"The path {shown(path)} is one of Beforehand's own files, which are closed to file tools.",
+        "file.closed",
+        "Name another file; settings are changed by hand.",
+    )
+
+
 def too_large(path: str, size: int) -> Fault:
     return refusal(
         f"{shown(path)} has {size} bytes; file tools handle at most {MAX_BYTES} (16 MiB).",

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from beforehand.adapters.files import paths
+from beforehand.adapters.files.closed import Closed, is_within
 from beforehand.adapters.files.paths import Kind
 from beforehand.model.errors import Fault
 
@@ -27,13 +28,11 @@ _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class DiskWorkspace:
-    """Files under `root`; what lies under a folder of `closed` (such as the home's own data) is refused."""
+    """Files under `root`; `closed` (such as the home's own data) is refused, by whatever name or link it is reached."""
 
-    def __init__(self, root: Path, *, closed: Iterable[Path] = ()) -> None:
+    def __init__(self, root: Path, *, closed: Iterable[Path] = (), closed_names: Iterable[str] = ()) -> None:
         self._root = os.path.realpath(root)
-        resolved = (os.path.realpath(folder) for folder in closed)
-        # A closed folder round the whole workspace would leave nothing to work on.
-        self._closed = tuple(folder for folder in resolved if not _is_within(self._root, folder))
+        self._closed = Closed(self._root, closed, closed_names)
         self._swept: set[Parts] = set()
 
     def describe(self) -> str:
@@ -72,16 +71,23 @@ class DiskWorkspace:
             return self._below_root(whole)
         parent = os.path.realpath(os.path.join(self._root, *parts[:-1]))  # noqa: PTH118
         self._refuse_outside(path, parent)
+        if self._closed.covers(f"{parent}/{parts[-1]}"):
+            raise paths.closed(path)
         return (*self._below_root(parent), parts[-1])
 
     def _below_root(self, whole: str) -> Parts:
         return Path(whole).relative_to(self._root).parts
 
     def _refuse_outside(self, path: str, whole: str) -> None:
-        if not _is_within(whole, self._root):
+        if not is_within(whole, self._root):
             raise paths.leads_out(path)
-        if any(_is_within(whole, folder) for folder in self._closed):
-            raise paths.refusal(f"The path {paths.shown(path)} is in a folder that is closed to file tools.")
+        if self._closed.covers(whole):
+            raise paths.closed(path)
+
+    def _refuse_twin(self, path: str, found: os.stat_result) -> None:
+        """A hard link is another name of the same file."""
+        if found.st_nlink > 1 and self._closed.holds(found):
+            raise paths.closed(path)
 
     @contextmanager
     def _folder(self, path: str, parts: Parts, *, make: bool = False) -> Iterator[int]:
@@ -119,9 +125,10 @@ class DiskWorkspace:
         *folder, name = self._resolve(path) or ("",)
         _refuse_root(path, name)
         with self._folder(path, tuple(folder)) as fd, _plain_file(path, name, fd, os.O_RDONLY) as file:
-            size = os.fstat(file).st_size
-            if size > paths.MAX_BYTES:
-                raise paths.too_large(path, size)
+            found = os.fstat(file)
+            self._refuse_twin(path, found)
+            if found.st_size > paths.MAX_BYTES:
+                raise paths.too_large(path, found.st_size)
             return _read_all(path, file)
 
     def _write(self, path: str, content: bytes) -> None:
@@ -133,6 +140,8 @@ class DiskWorkspace:
             if tuple(folder) not in self._swept:
                 _sweep(fd)
                 self._swept.add(tuple(folder))
+            with suppress(FileNotFoundError):
+                self._refuse_twin(path, os.stat(name, dir_fd=fd, follow_symlinks=False))
             _replace(path, name, fd, content)
 
     def _delete(self, path: str) -> None:
@@ -144,6 +153,7 @@ class DiskWorkspace:
         with self._folder(path, tuple(folder)) as fd:
             if kind is None:
                 raise paths.missing(path)
+            self._refuse_twin(path, os.stat(name, dir_fd=fd, follow_symlinks=False))
             os.unlink(name, dir_fd=fd)
             os.fsync(fd)
 
@@ -163,7 +173,7 @@ class DiskWorkspace:
             mode = os.stat(name, dir_fd=fd, follow_symlinks=False).st_mode
             if stat.S_ISLNK(mode):
                 whole = os.path.realpath(os.path.join(self._root, *parts, name))  # noqa: PTH118
-                mode = os.lstat(whole).st_mode if _is_within(whole, self._root) else mode
+                mode = os.lstat(whole).st_mode if is_within(whole, self._root) else mode
             if stat.S_ISDIR(mode):
                 return _text(name) + "/"
         return _text(name)
@@ -179,10 +189,6 @@ async def _to_the_end(change: Callable[[], ValueT]) -> ValueT:
         if not work.cancelled():
             work.exception()
         raise
-
-
-def _is_within(whole: str, folder: str) -> bool:
-    return whole == folder or whole.startswith(folder.rstrip("/") + "/")
 
 
 def _text(name: str) -> str:

@@ -7,7 +7,7 @@ older code wrote is brought up to date whenever it is read.
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -149,6 +149,18 @@ def present_record(kept: Kept, upcasters: Upcasters) -> Record:
 def record_of(event: Event, line: bytes) -> Record:
     run_id, task_id = _id(event.about.get("runId")), _id(event.about.get("taskId"))
     return Record(event.seq, event.kind, event.scene, event.owner, run_id, task_id, line)
+
+
+def up_to(most_bytes: int | None, records: Iterable[Record]) -> list[Record]:
+    """The first of the records, until that much is found; at least one, if there is one."""
+    found: list[Record] = []
+    size = 0
+    for record in records:
+        found.append(record)
+        size += len(record.line)
+        if most_bytes is not None and size >= most_bytes:
+            break
+    return found
 
 
 def _written(kept: Kept) -> Event:

@@ -20,6 +20,7 @@ from beforehand.adapters.log.encoding import (
     is_whole,
     present_event,
     to_bytes,
+    up_to,
 )
 from beforehand.adapters.log.listeners import Listener, Listeners
 from beforehand.adapters.log.refusals import (
@@ -136,10 +137,12 @@ class MemoryStore:
     async def last_seq(self) -> int:
         return len((await self._ask()).kept)
 
-    async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
+    async def records(
+        self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING, *, most_bytes: int | None = None
+    ) -> list[Record]:
         check_filter(only)
         found = (await self._ask()).records[max(0, after) :]
-        return [record for record in found if only.admits(record)][: max(0, limit)]
+        return up_to(most_bytes, [record for record in found if only.admits(record)][: max(0, limit)])
 
     async def last_records(
         self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING

@@ -1,6 +1,7 @@
 """Logs in memory, by URL: `memory:` is a new one each time. Satisfies `ports.store.StoreScheme`."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from beforehand.adapters.memory.log import WHERE
 from beforehand.adapters.memory.store import MemoryStore
@@ -35,6 +36,14 @@ def store_location(url: str) -> str:
 
 
 def check_store(url: str) -> list[Finding]:
+    return []
+
+
+def store_files(url: str) -> list[Path]:
+    return []
+
+
+def check_log(url: str) -> list[Finding]:
     return []
 
 

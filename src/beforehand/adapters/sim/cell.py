@@ -243,6 +243,7 @@ class SimCell:
             return
         self._file.parent.mkdir(parents=True, exist_ok=True)
         draft = self._file.with_suffix(".new")
+        draft.touch(mode=0o600)
         draft.write_text(json.dumps(self._state), encoding="utf-8")
         draft.replace(self._file)
 

@@ -1,5 +1,10 @@
-"""What `beforehand doctor` asks about a log in a SQLite file. Nothing is changed, and nothing is left behind."""
+"""What `beforehand doctor` and `/health` ask about a log in a SQLite file.
 
+Nothing is changed, and nothing is left behind.
+"""
+
+import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -11,12 +16,21 @@ from beforehand.model.finding import Finding
 
 OLDEST_SQLITE = (3, 35)
 LITTLE_ROOM_MB = 200
+LEAST_ROOM = 1024 * 1024
+SMALL_LOG = 8 * 1024 * 1024
+_BACKUP = "Stop the server and put a backup in its place, or use another home."
 
 
 def check_file(path: Path) -> list[Finding]:
     """Everything, for the file at `path`, whether or not it is there yet."""
     folder = next(parent for parent in path.parents if parent.exists())
-    return [sqlite_version(), _guarded("disk", disk_room, folder), _guarded("journal", journal, folder)]
+    found = [sqlite_version(), _guarded("disk", disk_room, folder), _guarded("journal", journal, folder)]
+    return [*found, _guarded("pages", every_page, path)] if path.is_file() else found
+
+
+def check_log(path: Path) -> list[Finding]:
+    """Whether the log can be read and written, quickly enough to be asked every few seconds."""
+    return [_guarded("log", newest_events, path), _guarded("space", room_to_write, path.parent)]
 
 
 def sqlite_version() -> Finding:
@@ -31,6 +45,46 @@ def disk_room(folder: Path) -> Finding:
     if free_mb < LITTLE_ROOM_MB:
         return Finding("disk", "broken", f"{free_mb} MB free.", "Free some space on that disk.")
     return Finding("disk", "ok", f"{free_mb} MB free.")
+
+
+def room_to_write(folder: Path) -> Finding:
+    """Whether a few more commits find room."""
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_ROOM:
+        says = f"The disk with the log is full: {free // 1024} KiB are free, so nothing can be written."
+        return Finding("space", "broken", says, "Free some space on that disk.")
+    if not os.access(folder, os.W_OK):
+        return Finding("space", "broken", f"{folder} cannot be written.", "Allow it, and start the server again.")
+    return Finding("space", "ok", "There is room to write.")
+
+
+def newest_events(path: Path) -> Finding:
+    """Whether the log's structure and its newest events can be read, by a look of its own at the file.
+
+    A small log is looked at whole; of a large one only the newest part, because somebody waits for the answer.
+    """
+    if not path.is_file():
+        return Finding("log", "broken", f"The log {path} is gone.", "Stop the server and put a backup in its place.")
+    if path.stat().st_size <= SMALL_LOG:
+        return every_page(path, "log")
+    with closing(_looking_into(path)) as connection:
+        newest = connection.execute("SELECT line FROM events ORDER BY seq DESC LIMIT 200").fetchall()
+    for (line,) in newest:
+        json.loads(line)
+    return Finding("log", "ok", f"The newest {len(newest)} events can be read.")
+
+
+def every_page(path: Path, name: str = "pages") -> Finding:
+    """Whether every page of the file is as SQLite left it."""
+    with closing(_looking_into(path)) as connection:
+        (says,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if says != "ok":
+        return Finding(name, "broken", f"The log {path} is damaged: {says}.", _BACKUP)
+    return Finding(name, "ok", "Every page of the log can be read.")
+
+
+def _looking_into(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
 
 
 def journal(folder: Path) -> Finding:
@@ -51,5 +105,9 @@ def _guarded(name: str, check: Callable[[Path], Finding], folder: Path) -> Findi
     """A check that itself fails is a finding, not the end."""
     try:
         return check(folder)
-    except (OSError, sqlite3.Error) as error:
+    except sqlite3.DatabaseError as error:
+        if name in ("log", "pages"):
+            return Finding(name, "broken", f"The log {folder} cannot be read: {error}.", _BACKUP)
+        return Finding(name, "broken", f"{error}.", "Correct that, or name another home with --home.")
+    except (OSError, ValueError) as error:
         return Finding(name, "broken", f"{error}.", "Correct that, or name another home with --home.")

@@ -27,7 +27,7 @@ def lock_path(path: Path) -> Path:
 
 def lock(path: Path) -> int:
     """Take the lock beside the log and keep it by the returned descriptor; refuse while another process has it."""
-    descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     for tried in range(1, _TRIES + 1):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

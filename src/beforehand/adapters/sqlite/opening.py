@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from errno import EISDIR
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,8 +55,9 @@ def take(opening: Opening) -> Lead:
     """Become the leader of a log that is up to date, or leave everything as it was."""
     path = opening.path
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         held = lock(path)
+        _make_private(path)
     except OSError as problem:
         raise explained(problem, path) from problem
     try:
@@ -73,6 +74,14 @@ def take(opening: Opening) -> Lead:
         if isinstance(problem, sqlite3.Error | OSError):
             raise explained(problem, path) from problem
         raise
+
+
+def _make_private(path: Path) -> None:
+    """The log is its owner's alone; what SQLite puts beside it takes over the file's own permissions."""
+    os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    if path.stat().st_mode & 0o077:
+        with suppress(PermissionError):
+            path.chmod(0o600)
 
 
 def look(opening: Opening) -> Look:

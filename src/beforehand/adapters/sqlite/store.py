@@ -18,6 +18,7 @@ from beforehand.adapters.log.encoding import (
     present_event,
     present_record,
     to_bytes,
+    up_to,
 )
 from beforehand.adapters.log.listeners import Listener, Listeners
 from beforehand.adapters.log.refusals import closed, only_reading
@@ -116,9 +117,11 @@ class SqliteStore:
             return self._writer.last_seq
         return await self._reader.ask(tables.last_seq)
 
-    async def records(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Record]:
+    async def records(
+        self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING, *, most_bytes: int | None = None
+    ) -> list[Record]:
         return await self._reader.ask(
-            lambda file: [self._record(found) for found in tables.find_records(file, after, limit, only)]
+            lambda file: up_to(most_bytes, map(self._record, tables.find_records(file, after, limit, only)))
         )
 
     async def last_records(

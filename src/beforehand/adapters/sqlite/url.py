@@ -49,6 +49,17 @@ def store_location(url: str) -> str:
     return str(path_in(url))
 
 
+def store_files(url: str) -> list[Path]:
+    path = path_in(url)
+    return [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal", ".lock")]
+
+
+def check_log(url: str) -> list[Finding]:
+    from beforehand.adapters.sqlite import checks
+
+    return checks.check_log(path_in(url))
+
+
 def check_store(url: str) -> list[Finding]:
     from beforehand.adapters.sqlite import checks
 

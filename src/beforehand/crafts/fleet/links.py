@@ -58,5 +58,6 @@ def _read(file: Path) -> dict[str, Any] | None:
 def _write(file: Path, kept: Mapping[str, Any]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     draft = file.with_suffix(".new")
+    draft.touch(mode=0o600)
     draft.write_text(json.dumps(kept), encoding="utf-8")
     draft.replace(file)

@@ -1,35 +1,40 @@
 """Logging in and out: a cookie for browsers, whose EventSource cannot send a header."""
 
+import time
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 
-from beforehand.app.tokens import Tokens
+from beforehand.app.tokens import SESSION_S, Tokens
 from beforehand.model.errors import UnauthorisedError
-from beforehand.server.auth import COOKIE, to_cookie
+from beforehand.server.auth import COOKIE
+from beforehand.server.brake import Brake
 from beforehand.server.callers import LOCAL, CallerDep
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
 from beforehand.server.shapes import Login, Nothing, WhoShape, gives, takes
 
 router = APIRouter(tags=["auth"])
-MONTH_S = 30 * 86_400
 
 
 @router.post("/login", operation_id="logIn", openapi_extra=takes(Login), responses=gives(WhoShape))
 async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json:
-    """Exchange a token for the cookie; where no tokens are set there is nothing to exchange."""
+    """Exchange a token for a session, which the cookie names; where no tokens are set there is nothing to exchange."""
     tokens: Tokens = request.app.state.tokens
-    if not tokens.any:
+    brake: Brake = request.app.state.brake
+    if request.state.caller == LOCAL:
         return Json({"name": LOCAL.name, "role": LOCAL.role})
+    address = request.client.host if request.client is not None else ""
+    brake.refuse_if_on(address)
     found = tokens.role_of(asked.token.strip())
     if found is None:
+        brake.failed(address)
         raise UnauthorisedError("This token is not known, or was revoked.", code="auth.unknown")
     answer = Json({"name": found[0], "role": found[1]})
     answer.set_cookie(
         COOKIE,
-        to_cookie(asked.token.strip()),
-        max_age=MONTH_S,
+        tokens.open_session(asked.token.strip(), time.time_ns() // 1_000_000),
+        max_age=SESSION_S,
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",

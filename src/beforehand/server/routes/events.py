@@ -11,7 +11,7 @@ from beforehand.model.errors import BadInputError
 from beforehand.ports.store import EventFilter
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.shapes import REFUSAL
-from beforehand.server.sse import EventStream, log_frames
+from beforehand.server.sse import EventStream, live_frames, log_frames
 
 router = APIRouter(tags=["events"])
 RECENT = 100
@@ -62,7 +62,7 @@ async def follow_events(
         records = await runtime.store.last_records(before=end, limit=limit or RECENT, only=only)
         return _list_of([runtime.sentences.added_to(record.line) for record in records])
     place = await _place(runtime, last_event_id or after)
-    return EventStream(log_frames(runtime.feed, place, only), request.app.state.audience)
+    return EventStream(log_frames(runtime.feed, place, only, runtime.now), request.app.state.audience)
 
 
 def _list_of(lines: list[bytes]) -> Response:
@@ -85,4 +85,5 @@ async def follow_telemetry(request: Request, runtime: RuntimeDep, scene: str | N
     """Live frames (positions, progress) from now on; no ids, not recorded."""
     if scene:
         await get_scene(runtime, scene)
-    return EventStream(runtime.telemetry.follow(scene or None), request.app.state.audience)
+    frames = live_frames(runtime.telemetry.follow(scene or None), runtime.now)
+    return EventStream(frames, request.app.state.audience)

@@ -6,10 +6,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from beforehand import __version__
+from beforehand.app.checkup import Checkup
+from beforehand.model.errors import UnavailableError
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.metrics import metrics_text
 from beforehand.server.responses import Json
-from beforehand.server.shapes import REFUSAL, HealthShape, gives
+from beforehand.server.shapes import REFUSAL, HealthShape, StatusShape, gives
 
 router = APIRouter(tags=["health"])
 _TEXT: dict[int | str, dict[str, Any]] = {
@@ -20,9 +22,37 @@ _TEXT: dict[int | str, dict[str, Any]] = {
 
 @router.get("/health", operation_id="getHealth", responses=gives(HealthShape))
 async def get_health(request: Request, runtime: RuntimeDep) -> Json:
-    """Whether the server works; the only call that never needs a token."""
-    uptime = round(time.monotonic() - request.app.state.began, 3)
-    return Json({"status": "ok", "version": __version__, "seq": await runtime.store.last_seq(), "uptimeS": uptime})
+    """Whether the server works, and the time by its clock; a log that cannot be read or written is a 503."""
+    await _refuse_ill(request)
+    return Json(
+        {
+            "status": "ok",
+            "version": __version__,
+            "seq": await runtime.store.last_seq(),
+            "uptimeS": round(time.monotonic() - request.app.state.began, 3),
+            "now": runtime.now(),
+        }
+    )
+
+
+@router.get("/health/live", operation_id="getLiveness", responses=gives(StatusShape))
+async def get_liveness() -> Json:
+    """Whether the process answers at all."""
+    return Json({"status": "ok"})
+
+
+@router.get("/health/ready", operation_id="getReadiness", responses=gives(StatusShape))
+async def get_readiness(request: Request) -> Json:
+    """Whether work can be given to it: 503 while the log cannot be read or written."""
+    await _refuse_ill(request)
+    return Json({"status": "ok"})
+
+
+async def _refuse_ill(request: Request) -> None:
+    checkup: Checkup = request.app.state.checkup
+    if ill := await checkup.findings():
+        says = " ".join(finding.says for finding in ill)
+        raise UnavailableError(says, code="health.log", hint=" ".join(finding.try_next for finding in ill))
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response, responses=_TEXT)

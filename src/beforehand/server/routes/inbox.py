@@ -9,6 +9,7 @@ from beforehand.server.callers import CallerDep, RuntimeDep
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
 from beforehand.server.shapes import DecisionShape, Reply, gives, takes
+from beforehand.server.workspaces import require_for_answer
 
 router = APIRouter(prefix="/inbox", tags=["inbox"])
 
@@ -32,6 +33,7 @@ async def answer(
     runtime: RuntimeDep, caller: CallerDep, decision_id: str, asked: Annotated[Reply, body(Reply)]
 ) -> Json:
     """Answer a decision with one of its verbs; a second answer is refused."""
+    await require_for_answer(runtime, caller, decision_id, asked.verb, asked.value)
     return Json(
         await verbs.answer_decision(
             runtime, decision_id, asked.verb, value=asked.value, note=asked.note, by=caller.name

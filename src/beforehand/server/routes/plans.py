@@ -1,17 +1,16 @@
 """Plans: taken in, read in any version, edited, made anew, previewed, started."""
 
 import re
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plans as verbs
+from beforehand.app.aside import aside
 from beforehand.app.runs import start_run
-from beforehand.app.runtime import Runtime
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
-from beforehand.server.callers import Caller, CallerDep, CorrelationDep, RuntimeDep, require
+from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep
 from beforehand.server.errors import VersionNeededError
 from beforehand.server.middleware import HEADER
 from beforehand.server.requests import body
@@ -32,6 +31,7 @@ from beforehand.server.shapes import (
     gives,
     takes,
 )
+from beforehand.server.workspaces import checked_workspace, require_for_plan
 
 router = APIRouter(prefix="/plans", tags=["plans"])
 Number = Annotated[int | None, Query(ge=1)]
@@ -56,17 +56,7 @@ async def create_plan(
         correlation_id=correlation,
         by=caller.name,
     )
-    return Json(verbs.plan_answer(plan, review), 201, version=plan.version)
-
-
-def checked_workspace(runtime: Runtime, caller: Caller, path: str | None) -> str | None:
-    """A folder other than the server's own, or one inside it, is for admins to choose."""
-    if path is None:
-        return None
-    root = runtime.workspace(path).describe()
-    if not Path(root).resolve().is_relative_to(runtime.settings.workspace.resolve()):
-        require(caller, "admin", "a workspace outside the server's own")
-    return path
+    return Json(await aside(plan, verbs.plan_answer, plan, review), 201, version=plan.version)
 
 
 @router.get("", operation_id="listPlans", responses=gives(list[PlanHeadShape]))
@@ -79,7 +69,7 @@ async def list_plans(runtime: RuntimeDep, limit: Annotated[int, Query(ge=1, le=1
 async def get_plan(runtime: RuntimeDep, plan_id: str, version: Number = None) -> Json:
     """The latest version of a plan, or the one asked for."""
     plan = await verbs.get_plan(runtime, plan_id, version)
-    return Json(plan.wire(), version=plan.version)
+    return Json(await aside(plan, plan.wire), version=plan.version)
 
 
 @router.get("/{plan_id}/versions", operation_id="listPlanVersions", responses=gives(list[VersionShape]))
@@ -109,10 +99,11 @@ async def edit_plan(
     if_match: Annotated[str | None, Header(description="The version the edits were made on.")] = None,
 ) -> Json:
     """Apply edits to the latest version, all or none."""
+    await require_for_plan(runtime, caller, plan_id)
     plan, review = await verbs.edit_plan(
         runtime, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
     )
-    return Json(verbs.plan_answer(plan, review), version=plan.version)
+    return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
 
 
 def matched_version(header: str | None) -> int:
@@ -140,8 +131,9 @@ async def regenerate(
     runtime: RuntimeDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
 ) -> Json:
     """A new version by the planner that made it, from the present state."""
+    await require_for_plan(runtime, caller, plan_id)
     plan, review = await verbs.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
-    return Json(verbs.plan_answer(plan, review), version=plan.version)
+    return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
 
 
 @router.post(
@@ -172,5 +164,6 @@ async def start(
     runtime: RuntimeDep, caller: CallerDep, request: Request, plan_id: str, asked: Annotated[Start, body(Start)]
 ) -> Json:
     """Approve that version and start it; its review is answered by this."""
+    await require_for_plan(runtime, caller, plan_id)
     brought = request.state.correlation_id if HEADER in request.headers else ""
     return Json(await start_run(runtime, plan_id, asked.version, by=caller.name, correlation_id=brought), 201)

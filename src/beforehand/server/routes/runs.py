@@ -10,6 +10,7 @@ from beforehand.server.callers import CallerDep, RuntimeDep
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
 from beforehand.server.shapes import Nothing, Retry, RunHeadShape, RunShape, Start, gives, takes
+from beforehand.server.workspaces import require_for_run
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 NoBody = Annotated[Nothing, body(Nothing, optional=True)]
@@ -34,6 +35,7 @@ async def get_run(runtime: RuntimeDep, run_id: str) -> Json:
 @router.post("/{run_id}/adopt", operation_id="adoptVersion", openapi_extra=takes(Start), responses=gives(RunShape))
 async def adopt(runtime: RuntimeDep, caller: CallerDep, run_id: str, asked: Annotated[Start, body(Start)]) -> Json:
     """Let a run go on with another version of its plan."""
+    await require_for_run(runtime, caller, run_id)
     return Json(await verbs.adopt_version(runtime, run_id, asked.version, by=caller.name))
 
 
@@ -51,6 +53,8 @@ async def retry(
     asked: Annotated[Retry, body(Retry, optional=True)],
 ) -> Json:
     """Try a failed step again, as it is or with other arguments."""
+    if asked.args is not None:
+        await require_for_run(runtime, caller, run_id)
     return Json(await verbs.retry_step(runtime, run_id, step_id, args=asked.args, by=caller.name))
 
 

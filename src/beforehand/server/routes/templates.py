@@ -9,8 +9,8 @@ from beforehand.app.plans import plan_answer
 from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep, admins_only
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
-from beforehand.server.routes.plans import checked_workspace
 from beforehand.server.shapes import Parameters, ReviewedPlanShape, TemplateShape, gives, takes
+from beforehand.server.workspaces import checked_workspace
 
 router = APIRouter(prefix="/templates", tags=["templates"])
 _DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}

@@ -129,6 +129,7 @@ function follow(after) {
   const stream = new EventSource(`/api/v1/events?after=${after}`);
   stream.onopen = () => {
     showLive("on", "Live");
+    setClock();
     document.dispatchEvent(new CustomEvent("beforehand:open"));
     refresh();
   };
@@ -150,10 +151,24 @@ function follow(after) {
 
 // -- answering -------------------------------------------------------------------------------------------------------
 
+// What is asked for is done once, and not long after somebody asked: a click that waited behind something is dropped.
+const PATIENCE_MS = 10_000;
+let aheadMs = 0;
+
+async function setClock() {
+  const told = await fetch("/api/v1/health").then((answer) => answer.json()).catch(() => ({}));
+  if (told.now) aheadMs = told.now - Date.now();
+}
+
+function once() {
+  const key = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return { "Idempotency-Key": key, "Beforehand-Deadline": String(Math.round(Date.now() + aheadMs + PATIENCE_MS)) };
+}
+
 async function call(path, body) {
   const answer = await fetch(`/api/v1${path}`, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...once() },
     body: JSON.stringify(body ?? {}),
   });
   const told = await answer.json().catch(() => ({}));

@@ -1,0 +1,96 @@
+"""A write that somebody asks for: done once by its key, and not at all after its deadline.
+
+Both are looked at where the write is decided: when its first events are appended, or when a driver takes it out of its
+mailbox. The key travels in the `about` of the first of those events, so that what was done and that it was done become
+durable together.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from beforehand.model.errors import ExpiredError
+from beforehand.model.event import Event
+from beforehand.ports.clock import Clock
+from beforehand.ports.store import Store
+
+
+@dataclass(slots=True)
+class Asked:
+    """One write: its key and what it asks for, each as a hash, and when it is too late for it."""
+
+    request_id: str = ""
+    content: str = ""
+    deadline_ms: int | None = None
+    decided: bool = False
+    kept: bool = False
+    """Whether its events are in the log."""
+    task: "asyncio.Task[Any] | None" = field(default_factory=asyncio.current_task)
+
+    def decide(self, now_ms: int) -> None:
+        """It is being decided now; ExpiredError when that is too late."""
+        if not self.decided and self.deadline_ms is not None and now_ms > self.deadline_ms:
+            raise ExpiredError(
+                f"This is {now_ms - self.deadline_ms} ms past its deadline, so it was not done.",
+                hint="Ask again if it is still wanted.",
+                extra={"now": now_ms},
+            )
+        self.decided = True
+
+    def decide_by(self, now_ms: int) -> None:
+        """Too late already when it comes in; whether it still is in time is looked at again when it is decided."""
+        self.decide(now_ms)
+        self.decided = False
+
+    def marked(self, events: Sequence[Event]) -> Sequence[Event]:
+        """The events with the key in the first of them, unless it is in the log already."""
+        if not self.request_id or self.kept or not events:
+            return events
+        about = {**events[0].about, "requestId": self.request_id, "requestHash": self.content}
+        return [replace(events[0], about=about), *events[1:]]
+
+
+_asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asking(asked: Asked) -> Iterator[None]:
+    """What is decided inside, in this very task, was asked for by this write."""
+    before = _asked.set(asked)
+    try:
+        yield
+    finally:
+        _asked.reset(before)
+
+
+def asked_here() -> Asked | None:
+    """The write that is being answered in this task; what it has set going beside goes on for itself."""
+    asked = _asked.get()
+    return asked if asked is not None and asked.task is asyncio.current_task() else None
+
+
+class AskedStore:
+    """A store whose appends look at the write that asked for them; everything else is the store's own."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def append(self, events: Sequence[Event]) -> Sequence[Event]:
+        asked = asked_here()
+        if asked is None or not events:
+            return await self._store.append(events)
+        asked.decide(self._clock.now_ms())
+        done = await self._store.append(asked.marked(events))
+        asked.kept = True
+        return done
+
+
+def asked_store(store: Store, clock: Clock) -> Store:
+    return cast(Store, AskedStore(store, clock))
