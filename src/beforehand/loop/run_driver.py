@@ -34,7 +34,7 @@ from beforehand.model.errors import BeforehandError, Fault, UnavailableError
 from beforehand.model.event import iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.store import Store
-from beforehand.ports.tool import Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
+from beforehand.ports.tool import STOPPED, Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
 
 log = structlog.get_logger("beforehand.engine")
 
@@ -174,7 +174,7 @@ class RunDriver:
         if call is None:
             self.put(self._stopped(command.step_id, command.attempt))
             return
-        call.cancel()
+        call.cancel(STOPPED)
         self._loop.beside(self._give_up_on(command, call))
 
     async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.crafts.fleet.core.decide import recover, step
+from beforehand.crafts.fleet.core.hands import Hall, follow_hands
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.invariants import Invariants
 from beforehand.crafts.fleet.core.scene import read_fleet
@@ -114,6 +115,8 @@ class Shift:
     def tick(self, *asked: FleetInput) -> tuple[Reason, ...]:
         """One tick with what the robots said and what is asked for; then time moves on. Gives the refusals."""
         self.state, verdict = step(self.state, [*self.robots.advance(self.now), *asked], self.now)
+        if isinstance(self.robots, Hall):
+            follow_hands(self.robots, asked, verdict)
         self._after(verdict.events, verdict.commands)
         return verdict.reasons
 

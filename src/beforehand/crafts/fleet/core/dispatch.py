@@ -284,6 +284,7 @@ def _offer_of(task: Task) -> Offer:
         task.priority,
         task.task_id,
         task.not_robot_id,
+        task.not_until_ts_ms or 0,
     )
 
 

@@ -58,7 +58,11 @@ def _may_drive(board: Board, robot: Robot) -> bool:
     if robot.errand_rest_ts_ms > board.now:
         return False
     report = board.seen(robot.robot_id).report
-    return report.node_id is not None and (report.task_status not in RUNNING or robot.errand is not None)
+    return (
+        robot.lost_ts_ms is None
+        and report.node_id is not None
+        and (report.task_status not in RUNNING or robot.errand is not None)
+    )
 
 
 def _charged(board: Board, robot: Robot) -> None:
@@ -114,12 +118,22 @@ def _nearest(board: Board, robot: Robot, kind: str) -> str | None:
     best: tuple[float, str] | None = None
     for site_id in board.state.places.get(kind, ()):
         site = board.site(site_id)
-        taken = site.occupancy == "reserved" and site.reserved_by != robot.robot_id
-        if not taken:
+        if charger_user(board, site_id, robot.robot_id) is None:
             distance = _distance(board, robot, site.node_id)
             if distance < math.inf and (best is None or (distance, site_id) < best):
                 best = (distance, site_id)
     return None if best is None else best[1]
+
+
+def charger_user(board: Board, site_id: str, robot_id: str) -> str | None:
+    """The other robot that has this charger or park place reserved, or stands on the charger."""
+    site = board.site(site_id)
+    if site.occupancy == "reserved" and site.reserved_by != robot_id:
+        return site.reserved_by
+    if site.worksite_type != "charger":
+        return None
+    others = (name for name in board.state.robots if name != robot_id)
+    return next((name for name in others if is_there(board, name, site.node_id)), None)
 
 
 def _distance(board: Board, robot: Robot, node_id: str) -> float:

@@ -10,7 +10,7 @@ from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, Telemetry
 
 TaskVerbName = Literal["resume", "redo", "done-by-hand", "abort", "cancel", "hand-back"]
-RobotVerbName = Literal["hold", "release", "park", "charge", "out-of-service", "in-service", "set-load"]
+RobotVerbName = Literal["hold", "release", "park", "charge", "out-of-service", "in-service", "set-load", "unloaded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class TaskVerb:
     task_id: str
     verb: str
     value: Any = None
-    """For `abort` with a pallet on the fork: the worksite to drop it at instead, as text or `{targetId}`."""
+    """For `abort` with a pallet on the fork: the worksite to drop it at instead, as text or `{targetId}`. For
+    `done-by-hand`: the step meant, `pick` or `drop`, as text or `{step}`; the present one when absent."""
 
 
 @dataclass(frozen=True, slots=True)

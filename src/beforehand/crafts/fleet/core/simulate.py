@@ -110,7 +110,8 @@ def _bound_s(scene: FleetScene) -> float:
 
 def _patience_s(scene: FleetScene) -> float:
     settings = scene.settings
-    return 2 * max(settings.max_wait_s, settings.step_timeout_s, settings.quota_window_s, 1.0 / settings.charge_per_s)
+    waits = (settings.max_wait_s, settings.step_timeout_s, settings.quota_window_s, settings.lease_s)
+    return 2 * max(*waits, 1.0 / settings.charge_per_s)
 
 
 def _goes_round(scene: FleetScene) -> bool:
