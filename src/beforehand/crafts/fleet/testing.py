@@ -17,7 +17,7 @@ from beforehand.crafts.fleet.core.hands import Hall, follow_hands
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.invariants import Invariants
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.simulate import Simulator
+from beforehand.crafts.fleet.core.simulate import Floor, Simulator
 from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene, Robot, Task, Worksite
@@ -151,6 +151,8 @@ class Shift:
             self.events.append(event.numbered(len(self.events) + 1))
             self.check.see(event)
         self.check.settle()
+        if isinstance(self.robots, Floor):
+            self.check.compare(self.robots.pallets().values())
         for command in commands:
             self.commands.append(command)
             self.robots.command(command, self.now)

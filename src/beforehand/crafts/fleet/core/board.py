@@ -58,6 +58,8 @@ class Board:
         """Whether there was any work to give out."""
         self.free: list[str] = []
         """Robots that may take work."""
+        self.on_chargers: dict[str, str] | None = None
+        """Which robot stands on which charger's node, once somebody has asked."""
         self.short_of_charge: set[str] = set()
         """Robots that could not take work for lack of battery."""
         self.events: list[Event] = []

@@ -21,7 +21,6 @@ from beforehand.crafts.fleet.core.rules import (
 from beforehand.model.fleet import Task
 from beforehand.model.robot import CancelTarget
 
-
 HAND_BACK_REST_MS = 60_000
 """How long a robot does not get a task again that it handed back."""
 

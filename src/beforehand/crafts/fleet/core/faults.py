@@ -72,10 +72,10 @@ def _watch_task(board: Board, task: Task) -> None:
     if task.robot_id is None:
         return
     robot = board.robot(task.robot_id)
-    if task.waits_for == "retry" and task.status == "held" and (task.retry_ts_ms or 0) <= board.now:
-        if robot.status != "offline":
-            _try_again(board, task, robot)
-            return
+    due = task.waits_for == "retry" and task.status == "held" and (task.retry_ts_ms or 0) <= board.now
+    if due and robot.status != "offline":
+        _try_again(board, task, robot)
+        return
     if task.lease_ts_ms is not None and task.lease_ts_ms < board.now and task.waits_for != "person":
         _stale(board, task)
         return

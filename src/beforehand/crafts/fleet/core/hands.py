@@ -1,4 +1,4 @@
-"""What people say they did with their hands is true in a simulated hall too: pallets brought, taken, loaded, unloaded."""
+"""What people say they did with their hands is true in a simulated hall too: pallets brought, taken, loaded."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable

@@ -1,14 +1,18 @@
 """What must hold of any log, checked from the events alone, with no code shared with the core.
 
 No worksite is held by two, no robot has two tasks, nothing is picked from an empty place or dropped on a filled one,
-no fork carries two pallets, pallets are neither made nor lost, and what has ended holds nothing and stays ended.
+no fork carries two pallets, pallets are neither made nor lost, and what has ended holds nothing and stays ended. In a
+simulation the books are also compared with where the pallets truly are.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 
+Place = tuple[str, str]
+"""Where a pallet truly is: `worksite` or `robot`, and which."""
 OVER = {"completed", "failed", "canceled"}
 
 
@@ -119,6 +123,22 @@ class Invariants:
         if load == "empty" and over and event.data.get("loadStateSource") in ("manual", "sensor"):
             self.carried.pop(robot, None)
         self.forks[robot] = load
+
+    def compare(self, pallets: Iterable[Place]) -> None:
+        """The books against the true places of all pallets; where a task is open, its places and robot may differ."""
+        true = set(pallets)
+        for site, lies in self.lies.items():
+            if lies in ("filled", "empty") and (lies == "filled") != (("worksite", site) in true):
+                self._say_differing(site, f"{site} is {lies} in the books, and truly it is not.")
+        for robot, load in self.forks.items():
+            if load in ("loaded", "empty") and (load == "loaded") != (("robot", robot) in true):
+                self._say_differing(robot, f"The fork of {robot} is {load} in the books, and truly it is not.")
+
+    def _say_differing(self, name: str, says: str) -> None:
+        keys = ("sourceId", "targetId", "nextTargetId", "robotId")
+        under_way = (task for task in self.tasks.values() if task["status"] not in OVER)
+        if not any(name == task.get(key) for task in under_way for key in keys):
+            self._say(says)
 
     def pallets(self) -> int:
         """Pallets the log knows of: on the floor and on forks."""

@@ -1,10 +1,11 @@
 """What people may ask of a robot or of the whole fleet: hold and release, park, charge, in and out of service."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.cancel import give_up
+from beforehand.crafts.fleet.core.errands import no_errand
 from beforehand.crafts.fleet.core.rules import LOADED, is_loaded, phase_of, settle_question, thaw_robot
 from beforehand.crafts.fleet.core.standing import pause, unpause
 from beforehand.crafts.fleet.core.state import Hold
@@ -47,26 +48,17 @@ def resting_phase(board: Board, robot: Robot) -> Phase:
     return "idle" if robot.errand.state == "there" else "parking"
 
 
-def _errand(kind: str) -> Callable[[Board, Robot, Any], None]:
+def _errand(kind: Literal["park", "charge"]) -> Callable[[Board, Robot, Any], None]:
     def wish(board: Board, robot: Robot, value: Any) -> None:
-        if robot.task_id is not None:
-            says = f"{robot.robot_id} works on {robot.task_id}."
-            board.refuse("robot.busy", robot.robot_id, says, "Cancel the task or hand it back first.")
-        elif kind == "charge" and not board.state.has_chargers:
-            board.refuse("scene.no_charger", robot.robot_id, "The scene has no charger.", "Add one to the scene.")
-        elif kind == "park" and not _has_park(board, robot):
-            board.refuse(
-                "scene.no_park", robot.robot_id, "The scene has no park place for it.", "Add one to the scene."
-            )
-        elif not (robot.wish == kind or (robot.errand is not None and robot.errand.kind == kind)):
+        if robot.wish == kind or (robot.errand is not None and robot.errand.kind == kind):
+            return
+        refused = no_errand(board, robot, kind)
+        if refused is not None:
+            board.reasons.append(refused)
+        else:
             board.change_robot(robot, wish=kind)
 
     return wish
-
-
-def _has_park(board: Board, robot: Robot) -> bool:
-    own = board.state.robot_specs[robot.robot_id].park_node_id or board.settings.park_node_id
-    return own is not None or "park" in board.state.places
 
 
 def _out_of_service(board: Board, robot: Robot, value: Any) -> None:
