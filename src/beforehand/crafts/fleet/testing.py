@@ -107,6 +107,8 @@ class Shift:
         self.robots: Any = robots if robots is not None else SimFleet(self.scene, faults)
         self.state: FleetState = initial(self.scene)
         self.check = Invariants(self.scene)
+        self.differing: dict[str, None] = {}
+        """Where the books have ever differed from the true places of the pallets, as sentences."""
         self.now = 0
         self.events: list[Event] = []
         self.commands: list[RobotCommand] = []
@@ -152,7 +154,8 @@ class Shift:
             self.check.see(event)
         self.check.settle()
         if isinstance(self.robots, Floor):
-            self.check.compare(self.robots.pallets().values())
+            told = self.check.differing(self.robots.pallets().values())
+            self.differing.update(dict.fromkeys(told))
         for command in commands:
             self.commands.append(command)
             self.robots.command(command, self.now)

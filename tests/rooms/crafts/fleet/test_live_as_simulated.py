@@ -1,4 +1,4 @@
-"""Live and simulated, one core sees one world: a scene gives out the same tasks to the same robots in the same order."""
+"""Live and simulated, one core sees one world: a scene gives out the same tasks to the same robots in order."""
 
 from collections.abc import Iterable
 from pathlib import Path

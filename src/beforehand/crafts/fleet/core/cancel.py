@@ -21,7 +21,7 @@ from beforehand.crafts.fleet.core.rules import (
 from beforehand.model.fleet import Task
 from beforehand.model.robot import CancelTarget
 
-HAND_BACK_REST_MS = 60_000
+HAND_BACK_REST_MS = 30_000
 """How long a robot does not get a task again that it handed back."""
 
 
@@ -102,15 +102,22 @@ def ask_to_unload(board: Board, task: Task) -> None:
 
 
 def hand_back(board: Board, task: Task) -> Task:
-    """The task waits for another robot; its places stay reserved."""
+    """The task waits for another robot; its places stay reserved. Where one of them is known to be wrong by now, no
+    robot could do it: then it is cancelled."""
+    source, target = board.site(task.source_id), board.site(task.target_id)
+    if source.lies != "filled" or target.lies != "empty":
+        says = f"{task.source_id} is {source.lies} and {task.target_id} is {target.lies}, so no robot could do it."
+        return end_task(board, task, "canceled", "worksite.changed", says)
     free_robot(board, task)
     thaw(board, task.task_id)
     settle_questions(board, task.task_id)
+    # A robot out of service gets nothing anyway, and back in service it is as good as any.
+    rests = task.robot_id is not None and not board.robot(task.robot_id).out_of_service
     return board.change_task(
         task,
         robot_id=None,
         not_robot_id=task.robot_id,
-        not_until_ts_ms=board.now + HAND_BACK_REST_MS,
+        not_until_ts_ms=board.now + HAND_BACK_REST_MS if rests else None,
         status="created",
         phase="idle",
         waits_for=None,

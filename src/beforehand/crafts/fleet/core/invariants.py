@@ -124,21 +124,19 @@ class Invariants:
             self.carried.pop(robot, None)
         self.forks[robot] = load
 
-    def compare(self, pallets: Iterable[Place]) -> None:
-        """The books against the true places of all pallets; where a task is open, its places and robot may differ."""
+    def differing(self, pallets: Iterable[Place]) -> list[str]:
+        """What the books have wrong of where all pallets truly are; the places and robot of an open task may differ."""
         true = set(pallets)
-        for site, lies in self.lies.items():
-            if lies in ("filled", "empty") and (lies == "filled") != (("worksite", site) in true):
-                self._say_differing(site, f"{site} is {lies} in the books, and truly it is not.")
-        for robot, load in self.forks.items():
-            if load in ("loaded", "empty") and (load == "loaded") != (("robot", robot) in true):
-                self._say_differing(robot, f"The fork of {robot} is {load} in the books, and truly it is not.")
-
-    def _say_differing(self, name: str, says: str) -> None:
         keys = ("sourceId", "targetId", "nextTargetId", "robotId")
-        under_way = (task for task in self.tasks.values() if task["status"] not in OVER)
-        if not any(name == task.get(key) for task in under_way for key in keys):
-            self._say(says)
+        under_way = [task for task in self.tasks.values() if task["status"] not in OVER]
+        known = [("worksite", site, lies, "filled", "empty") for site, lies in self.lies.items()]
+        known += [("robot", robot, load, "loaded", "empty") for robot, load in self.forks.items()]
+        return [
+            f"{name} is {said} in the books, and truly it is not."
+            for kind, name, said, full, bare in known
+            if said in (full, bare) and (said == full) != ((kind, name) in true)
+            if not any(name == task.get(key) for task in under_way for key in keys)
+        ]
 
     def pallets(self) -> int:
         """Pallets the log knows of: on the floor and on forks."""

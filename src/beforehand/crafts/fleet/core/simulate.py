@@ -117,9 +117,9 @@ def simulate(
             break
         now += tick_ms
     result.sim_seconds = (end_ms if result.ended == "time" else now) / 1000
-    if isinstance(sim, Floor):
-        check.compare(sim.pallets().values())
     result.violations = check.end()
+    if isinstance(sim, Floor):
+        result.violations += check.differing(sim.pallets().values())
     return result
 
 
