@@ -535,11 +535,12 @@ def test_an_order_that_can_do_nothing_is_refused(asked: list[Any], code: str) ->
 
 
 @pytest.mark.parametrize(("trouble", "code"), [("offline", "robot.offline"), ("lost_position", "robot.lost")])
-def test_a_robot_out_of_reach_cannot_be_sent_to_park(trouble: str, code: str) -> None:
-    shift = struck(yard(pallets=0), fault(trouble, 0))
+def test_a_robot_out_of_reach_cannot_be_sent_to_charge(trouble: str, code: str) -> None:
+    scene = charging(robots=1)
+    scene["robots"][0]["battery"] = 0.5
+    shift = struck(scene, fault(trouble, 0))
     shift.run(8)
-    shift.tick(RobotVerb("RB-01", "out-of-service"))
-    (refused,) = shift.tick(RobotVerb("RB-01", "park"))
+    (refused,) = shift.tick(RobotVerb("RB-01", "charge"))
     assert refused.code == code
 
 

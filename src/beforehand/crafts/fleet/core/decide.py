@@ -37,7 +37,7 @@ PHASES: tuple[Phase, ...] = (
     charging,
 )
 RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors, standing)
-"""After a restart: the robots are heard and compared with what was in the air; what is held stops, nothing is ordered."""
+"""After a restart: the robots are heard and compared with what was in the air; what is held stops, no more."""
 
 
 def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verdict[RobotCommand]:
