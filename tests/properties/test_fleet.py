@@ -158,7 +158,7 @@ def draw_wish(draw: random.Random, shift: Shift, by_hand: bool) -> FleetInput:
         value = draw.choice([None, "W0", {"targetId": "W1"}, "nowhere"])
         wishes += [TaskVerb(draw.choice(list(state.tasks)), draw.choice(verbs), value)] * 4
     for decision in state.decisions.values():
-        allowed = [verb for verb in decision.verbs if by_hand or verb != "done-by-hand"]
+        allowed = [verb for verb in decision.verbs if by_hand or verb not in ("done-by-hand", "unloaded")]
         wishes += [AnswerDecision(decision.id, draw.choice(allowed))] * 2
     if by_hand:
         wishes.append(RobotVerb(robot, "set-load", draw.choice(["empty", "loaded", None])))

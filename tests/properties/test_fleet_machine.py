@@ -399,7 +399,7 @@ class FleetMachine(RuleBasedStateMachine):
             here = "empty" if event.kind == "palletPicked" else "filled"
             self.put_at(event.data["worksiteId"], here)
             self.put_on(event.data["robotId"], event.kind == "palletPicked")
-        elif event.kind == "robotUpdated" and any(one.verb == "set-load" for one in said):
+        elif event.kind == "robotUpdated" and any(one.verb in ("set-load", "unloaded") for one in said):
             self.deceived = True
 
     def put_at(self, site_id: str, occupancy: Any) -> None:

@@ -228,7 +228,7 @@ class Robot:
     """How many errands it has had, for their keys."""
     errand_rest_ts_ms: int = 0
     """No errand before this time, after one that failed."""
-    errand_failures: int = 0
+    errand_failures: int | None = None
     """Errands in a row that came to nothing; too many, and a person is asked."""
     lost_ts_ms: int | None = None
     """Since when it has not known where it is; absent while it does."""
@@ -289,7 +289,7 @@ class Task:
     """Until when it never gets it again."""
     at_place_ts_ms: int | None = None
     """Since when the robot has stood at the place of the present step with its order running."""
-    by_hand: bool = False
+    by_hand: bool | None = None
     """A person did the step before, and the present one has not begun."""
     error_code: str | None = None
     error: str | None = None

@@ -143,7 +143,7 @@ def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
     elif report.node_id == errand.node_id and report.next_node_id is None:
         phase = "charging" if errand.kind == "charge" else "idle"
         there = changed(errand, state="there")
-        board.change_robot(robot, errand=there, errand_failures=0, phase="held" if robot.held else phase)
+        board.change_robot(robot, errand=there, errand_failures=None, phase="held" if robot.held else phase)
     elif errand.state == "running" and not foreign:
         _errand_stopped(board, robot, errand.node_id)
 
@@ -153,7 +153,7 @@ def errand_failed(board: Board, robot: Robot, says: str) -> None:
     robot = drop_errand(board, robot)
     if robot.task_id is not None:
         return
-    if board.recovers and robot.errand_failures + 1 < ERRAND_TRIES:
+    if board.recovers and _failures(robot) < ERRAND_TRIES:
         _rest(board, robot, says)
     else:
         robot_in_error(board, robot, says, "robot.errand_failed")
@@ -163,21 +163,26 @@ def _errand_stopped(board: Board, robot: Robot, node_id: str) -> None:
     """It stopped somewhere else: somebody cancelled it at the robot, or it does not know where it is."""
     robot = drop_errand(board, robot)
     says = f"{robot.robot_id} ended its order to {node_id} somewhere else."
-    if robot.errand_failures + 1 < ERRAND_TRIES:
+    if _failures(robot) < ERRAND_TRIES:
         _rest(board, robot, says)
     else:
         robot_in_error(board, robot, says, "robot.errand_failed")
 
 
+def _failures(robot: Robot) -> int:
+    """Errands in a row that came to nothing, with the present one."""
+    return (robot.errand_failures or 0) + 1
+
+
 def _rest(board: Board, robot: Robot, says: str) -> None:
-    rest = board.now + ERRAND_REST_MS * 2**robot.errand_failures
-    resting = {"errand_rest_ts_ms": rest, "errand_failures": robot.errand_failures + 1}
+    failures = _failures(robot)
+    resting = {"errand_rest_ts_ms": board.now + ERRAND_REST_MS * 2 ** (failures - 1), "errand_failures": failures}
     board.change_robot(robot, error=says, phase="held" if robot.held else "idle", **resting)
 
 
 def robot_in_error(board: Board, robot: Robot, says: str, code: str) -> None:
     """A robot that a person has to look at; under `freeze` nothing new is given out meanwhile."""
-    board.change_robot(robot, error=says, phase="error", errand_failures=0)
+    board.change_robot(robot, error=says, phase="error", errand_failures=None)
     if not board.recovers and robot.robot_id not in board.hold.robots:
         board.set_hold(replace(board.hold, robots=(*board.hold.robots, robot.robot_id)))
     if board.question_of(robot.robot_id) is None:
@@ -217,7 +222,7 @@ def _follow_sent(board: Board, task: Task, report: Telemetry, last: Telemetry, m
         return
     if status in (2, 3):
         deadline = board.now + round(board.settings.step_timeout_s * 1000)
-        begun = {"command_state": "running", "by_hand": False}
+        begun = {"command_state": "running", "by_hand": None}
         task = board.change_task(task, deadline_ts_ms=deadline, remaining_ms=None, **begun)
         if task.status != "active":
             task = stop_timers(board, task)

@@ -28,7 +28,7 @@ def _release(board: Board, robot: Robot, value: Any) -> None:
     if robot.lost_ts_ms is not None:
         robot = board.change_robot(robot, lost_ts_ms=board.now)  # Somebody looked: it has its time again.
     if robot.held or (robot.task_id is None and robot.error is not None):
-        fresh = {"failed_at": None, "errand_rest_ts_ms": 0, "errand_failures": 0}
+        fresh = {"failed_at": None, "errand_rest_ts_ms": 0, "errand_failures": None}
         robot = board.change_robot(robot, held=False, error=None if robot.task_id is None else robot.error, **fresh)
         board.change_robot(robot, phase=resting_phase(board, robot))
     unpause(board, robot.robot_id)

@@ -220,7 +220,7 @@ def _was_done(board: Board, task: Task, value: Any) -> bool:
         says = f"The pick of {task.task_id} is booked as done by hand, and its drop has not begun."
         try_next = "If the drop is done too, say so with the value drop."
         board.refuse("task.step_done", task.task_id, says, try_next)
-    return task.by_hand
+    return bool(task.by_hand)
 
 
 def _abort(board: Board, task: Task, value: Any) -> None:
