@@ -247,3 +247,13 @@ async def test_one_transport_does_not_wake_a_whole_fleet(serve_with: Any) -> Non
         await server.call("POST", "/scenes/line/activate")
         run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
         assert (await server.ended(run["runId"]))["status"] == "completed"
+
+
+async def test_an_order_that_can_do_nothing_is_a_conflict_with_its_reason(fleet_server: Any) -> None:
+    async with fleet_server() as server:
+        refused = await server.refused("POST", "/robots/RB-01/park", status=409)
+        assert refused["code"] == "scene.no_park"
+        await server.call("POST", "/robots/RB-01/hold")
+        refused = await server.refused("POST", "/robots/RB-01/charge", status=409)
+        assert refused["code"] == "robot.held"
+        assert refused["detail"].startswith("A person holds it.")

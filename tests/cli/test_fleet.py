@@ -45,13 +45,15 @@ def test_the_same_scene_gives_the_same_bytes(cli: Any) -> None:
     assert first.out == second.out
     assert (cli.folder / "a.jsonl").read_bytes() == (cli.folder / "b.jsonl").read_bytes()
     assert first.document["simSeconds"] == 200
-    with_faults = cli(*words, "c.jsonl", "--faults", "faults.yaml", code=0)
+    with_faults = cli(*words, "c.jsonl", "--faults", "faults.yaml", code=3)
     assert (cli.folder / "c.jsonl").read_bytes() != (cli.folder / "a.jsonl").read_bytes(), with_faults.err
 
 
 def test_a_frozen_fleet_comes_to_rest_and_is_shown(cli: Any) -> None:
     cli.write("faults.json", json.dumps([{"atS": 10, "robotId": "RB-01", "fault": "status5"}]))
-    held = cli("fleet", "simulate", "line_pick_drop", "--faults", "faults.json", "-o", "json", code=0).document
+    frozen = cli("fleet", "simulate", "line_pick_drop", "--faults", "faults.json", "-o", "json", code=3)
+    assert "It waits for a person" in frozen.err
+    held = frozen.document
     assert held["tasksCompleted"] == 0
     assert held["robots"][0]["phase"] == "error"
     table = cli("fleet", "simulate", "line_pick_drop", code=0).out

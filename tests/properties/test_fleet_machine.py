@@ -77,8 +77,11 @@ def document(draw: random.Random) -> dict[str, Any]:
     ]
     for kind, letter in (("charger", "C"), ("park", "P")):
         for n in range(draw.randint(0, 2)):
-            node = f"N{draw.randint(0, size - 1)}"
-            sites.append({"worksiteId": f"{letter}{n}", "worksiteType": kind, "entryNodeId": node})
+            # Each has its own place of work, off one of the nodes.
+            node, place = f"N{draw.randint(0, size - 1)}", f"{letter}{n}"
+            nodes.append({"id": f"A{place}", "x": 21, "y": len(nodes)})
+            edges.append({"from": node, "to": f"A{place}"})
+            sites.append({"worksiteId": place, "worksiteType": kind, "entryNodeId": node, "actionNodeId": f"A{place}"})
     robots = [
         {"robotId": f"R{n}", "nodeId": f"N{draw.randint(0, size - 1)}", "loadState": "empty", "speedMps": 2}
         | draw.choice([{}, {"battery": 0.4}, {"completionStatuses": [4]}])
@@ -400,7 +403,7 @@ class FleetMachine(RuleBasedStateMachine):
             here = "empty" if event.kind == "palletPicked" else "filled"
             self.put_at(event.data["worksiteId"], here)
             self.put_on(event.data["robotId"], event.kind == "palletPicked")
-        elif event.kind == "robotUpdated" and any(one.verb == "set-load" for one in said):
+        elif event.kind == "robotUpdated" and any(one.verb in ("set-load", "unloaded") for one in said):
             self.deceived = True
 
     def put_at(self, site_id: str, occupancy: Any) -> None:

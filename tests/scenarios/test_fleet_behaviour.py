@@ -362,7 +362,7 @@ def scripted(**more: Any) -> tuple[Shift, ScriptedRobots]:
 
 def test_fleet_6_7_a_step_is_done_at_the_change_from_2_to_4() -> None:
     shift, robots = scripted()
-    for status, step in ((1, "pick"), (2, "pick"), (4, "drop"), (4, "drop"), (2, "drop"), (6, "done")):
+    for status, step in ((1, "pick"), (2, "pick"), (4, "drop"), (4, "drop"), (2, "drop"), (4, "done")):
         robots.report("RB-01", status, node_id="AP_PICK_01" if step == "pick" else "AP_DROP_01")
         shift.tick()
         assert shift.task().step == step
@@ -523,13 +523,13 @@ def test_fleet_8_optimal_drives_less_than_nearest() -> None:
         scene = {
             "kind": "fleet",
             "name": "line",
-            "nodes": [{"id": f"N{n}", "x": x, "y": 0} for n, x in enumerate((0, 40, 50, 80))],
-            "edges": [{"from": f"N{n}", "to": f"N{n + 1}"} for n in range(3)],
+            "nodes": [{"id": f"N{n}", "x": x, "y": 0} for n, x in enumerate((0, 40, 50, 80, 90))],
+            "edges": [{"from": f"N{n}", "to": f"N{n + 1}"} for n in range(4)],
             "worksites": [
                 {"worksiteId": "A", "worksiteType": "pickup", "entryNodeId": "N2", "occupancy": "filled"},
                 {"worksiteId": "B", "worksiteType": "pickup", "entryNodeId": "N0", "occupancy": "filled"},
                 {"worksiteId": "C", "worksiteType": "dropoff", "entryNodeId": "N3", "occupancy": "empty"},
-                {"worksiteId": "D", "worksiteType": "dropoff", "entryNodeId": "N3", "occupancy": "empty"},
+                {"worksiteId": "D", "worksiteType": "dropoff", "entryNodeId": "N4", "occupancy": "empty"},
             ],
             "robots": [{"robotId": "R1", "nodeId": "N1"}, {"robotId": "R2", "nodeId": "N3"}],
             "streams": [{"streamId": "s", "params": {"pickGroup": ["A", "B"], "dropGroup": ["C", "D"]}}],

@@ -36,7 +36,7 @@ from beforehand.model.secrets import without_secrets
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tool import Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
+from beforehand.ports.tool import STOPPED, Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
 
 log = Log("beforehand.engine")
 
@@ -236,7 +236,7 @@ class RunDriver:
                 log.exception("a tool could not be told to stop", step=command.step_id, run=self.run.run_id)
         if not told:
             self._told_to_stop.add((command.step_id, command.attempt))
-            call.cancel()
+            call.cancel(STOPPED)
         await self._give_up_on(command, call)
 
     async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:

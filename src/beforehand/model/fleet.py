@@ -119,7 +119,7 @@ class Settings(WireModel):
     quota_window_s: Seconds = 60
     """The window that a stream's `quota` counts in."""
     lease_s: Seconds = 3600
-    """How long a task may hold its worksites, pauses not counted, before it is `stale` and a person is asked."""
+    """How long a task may hold its worksites, what people pause not counted, before it is `stale` and one is asked."""
     retries: Annotated[int, Field(strict=True, ge=0, le=20)] = 2
     """With `errorPolicy: recover`, how often a step that failed or did not start is tried again."""
     retry_delay_s: Seconds = 5
@@ -228,12 +228,20 @@ class Robot:
     """How many errands it has had, for their keys."""
     errand_rest_ts_ms: int = 0
     """No errand before this time, after one that failed."""
+    errand_failures: int | None = None
+    """Errands in a row that came to nothing; too many, and a person is asked."""
+    lost_ts_ms: int | None = None
+    """Since when it has not known where it is; absent while it does."""
+    failed_at: tuple[str, ...] | None = None
+    """The worksites of its last failed tasks, none done since: failures that follow a robot are its own."""
     wish: Literal["park", "charge"] | None = None
     """An errand a person asked for that has not begun yet."""
     held: bool = False
     """A person holds it: it finishes nothing and starts nothing until released."""
     paused: bool = False
     """It was told to pause and not yet to go on."""
+    paused_ts_ms: int | None = None
+    """When it was last told to pause."""
     out_of_service: bool = False
     error: str | None = None
     orphan_key: str | None = None
@@ -276,7 +284,13 @@ class Task:
     next_target_id: str | None = None
     """While the robot lets go of its order: where the pallet goes instead. Both places are reserved until then."""
     not_robot_id: str | None = None
-    """The robot that handed it back; another one is preferred."""
+    """The robot that handed it back; it gets the task again only where no other can take it, and not at once."""
+    not_until_ts_ms: int | None = None
+    """Until when it never gets it again."""
+    at_place_ts_ms: int | None = None
+    """Since when the robot has stood at the place of the present step with its order running."""
+    by_hand: bool | None = None
+    """A person did the step before, and the present one has not begun."""
     error_code: str | None = None
     error: str | None = None
     created_ts_ms: int = 0
@@ -322,6 +336,8 @@ def from_wire(kind: type[RecordT], data: Mapping[str, Any]) -> RecordT:
     hashable: Any = kind
     names = _layout(hashable)[3]
     values = {names[name]: value for name, value in data.items() if name in names}
+    if values.get("failed_at") is not None:
+        values["failed_at"] = tuple(values["failed_at"])
     if values.get("errand") is not None:
         values["errand"] = from_wire(Errand, values["errand"])
     if kind is Task:

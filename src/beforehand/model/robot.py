@@ -69,6 +69,18 @@ class CancelTarget:
 
 
 RobotCommand = GoTarget | PauseRobot | ResumeRobot | CancelTarget
+_NAMES: dict[type, str] = {
+    GoTarget: "goTarget",
+    PauseRobot: "pause",
+    ResumeRobot: "resume",
+    CancelTarget: "cancel",
+}
+
+
+def command_wire(command: RobotCommand) -> dict[str, Any]:
+    """A command as the log keeps it."""
+    payload = dict(command.payload) if isinstance(command, GoTarget) else {}
+    return {"robotId": command.robot_id, "key": command.key, "command": _NAMES[type(command)], "payload": payload}
 
 
 @dataclass(frozen=True, slots=True)

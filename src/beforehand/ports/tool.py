@@ -117,6 +117,10 @@ class ToolContext:
     """A line for whoever follows the step; kept with its result."""
 
 
+STOPPED = "stopped"
+"""The message of the CancelledError where the step was given up, and not only the process that waits for it ends."""
+
+
 class Tool(ABC):
     """One tool. Faults are raised as `model.errors.Fault`; being stopped arrives as `asyncio.CancelledError`."""
 

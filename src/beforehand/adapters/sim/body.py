@@ -67,6 +67,8 @@ class Order:
     """The nodes still to pass, the target last."""
     status: int = 1
     cancelling: bool = False
+    by_hand: bool = False
+    """A person cancelled it at the robot, which then no longer names it."""
 
     @property
     def active(self) -> bool:

@@ -226,7 +226,7 @@ class SimFleet:
             case "fail" if body.order is not None and body.order.key == arg:
                 forklift.fail(self._yard, body, f"{body.robot_id} reports an internal fault.", at_ms)
             case "cancel" if body.order is not None and body.order.key == arg:
-                forklift.cancel(self._yard, body, at_ms)
+                forklift.cancel(self._yard, body, at_ms, by_hand=True)
             case "strike":
                 mishaps.strike(self._yard, body, FaultSpec.model_validate(arg), at_ms)
             case "heal":

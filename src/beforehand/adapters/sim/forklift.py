@@ -234,11 +234,12 @@ def fail(yard: Yard, body: Body, why: str, now_ms: int) -> None:
         _close(yard, body, FAILED, now_ms)
 
 
-def cancel(yard: Yard, body: Body, now_ms: int) -> Answer:
+def cancel(yard: Yard, body: Body, now_ms: int, *, by_hand: bool = False) -> Answer:
     """Stop at the next node; a robot that stands, or is halted on an edge, stops where it is."""
     order = body.order
     if order is None or not order.active:
         return Answer(says="Nothing was running.")
+    order.by_hand = by_hand
     if body.on_edge(now_ms) and not body.halts:
         order.status, order.cancelling = 2, True
     else:

@@ -61,7 +61,7 @@ def _stop(yard: Yard, body: Body, fault: FaultSpec, now_ms: int) -> None:
     elif fault.fault == "status5":
         fail(yard, body, f"{body.robot_id} reports an internal fault.", now_ms)
     elif fault.fault == "cancelled_by_hand":
-        cancel(yard, body, now_ms)
+        cancel(yard, body, now_ms, by_hand=True)
 
 
 def _has_order(body: Body) -> bool:

@@ -37,7 +37,7 @@ def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
         y,
         round(heading, 3),
         body.status if body.halts else (0 if order is None else order.status),
-        order.key if order and yard.settings.task_ids else None,
+        order.key if order and yard.settings.task_ids and not order.by_hand else None,
         round(body.battery_at(at_ms, yard.costs, share), 4),
         body.plugged,
         "blocked" in body.halts,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beforehand.cli.exits import DONE, FAILED
+from beforehand.cli.exits import DONE, FAILED, REFUSED
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, counted, line, print_err, print_json, print_out, print_table
 
@@ -38,10 +38,14 @@ def simulate(
     home: HomeOption = None,
     db: DbOption = None,
 ) -> int:
-    """Run a fleet in virtual time with simulated robots. The same scene gives the same log, byte for byte."""
+    """Run a fleet in virtual time with simulated robots. The same scene gives the same log, byte for byte.
+
+    It ends with 3 when the fleet is frozen or waits for a person, who is not there.
+    """
     from beforehand.app.documents import read_file
     from beforehand.app.dry_run import scene_document
     from beforehand.cli.run_async import run_async
+    from beforehand.crafts.fleet.shift_bar import shift_bar
     from beforehand.crafts.fleet.simulation import events_file, play, refuse_bad_time
     from beforehand.model.errors import BadInputError
 
@@ -52,8 +56,8 @@ def simulate(
         raise BadInputError("The scene and the faults cannot both come from standard input.", code="usage")
     document = run_async(scene_document(settings_from(home=home, db=db), scene))
     script = None if faults is None else read_file(faults)
-    with events_file(events) as lines:
-        result = play(document, script, for_s, lines)
+    with events_file(events) as lines, shift_bar(for_s) as watch:
+        result = play(document, script, for_s, lines, watch)
     if output is Output.JSON:
         print_json(result)
     elif events != "-":
@@ -62,7 +66,9 @@ def simulate(
         print_err(f"It waits for a person: {asked['title']}", f"A person could answer: {', '.join(asked['verbs'])}.")
     for violation in result["invariantViolations"]:
         print_err(f"A rule of the fleet was broken: {violation}")
-    return FAILED if result["invariantViolations"] else DONE
+    if result["invariantViolations"]:
+        return FAILED
+    return REFUSED if result.get("decisions") else DONE
 
 
 def _show(result: "Document") -> None:

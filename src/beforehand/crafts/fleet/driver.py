@@ -121,6 +121,8 @@ class FleetDriver:
             await self._loop.request(Tick())
             self.ticks += 1
             self._on_frame(self._frame())
+            # What is reported at the very moment of a tick counts in it, so the tick goes to sleep after the listeners.
+            await self._clock.sleep_until(due - 1)
             await self._clock.sleep_until(due)
 
     async def _read_robots(self) -> None:

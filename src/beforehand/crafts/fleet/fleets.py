@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beforehand.app.craft import Answering
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.crafts.fleet.core.hands import follow_hands
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetInput,
@@ -144,7 +145,9 @@ class Fleets:
         """Hand in what a person asks for; a refusal is a ConflictError with its reasons."""
         from beforehand.app.runs import refuse_by_reasons
 
-        refuse_by_reasons(await fleet.driver.request(given))
+        verdict = await fleet.driver.request(given)
+        follow_hands(fleet.link, [given], verdict)
+        refuse_by_reasons(verdict)
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         if occupancy not in ("empty", "filled", "unknown"):
@@ -153,8 +156,6 @@ class Fleets:
             )
         fleet = self.find("worksites", name, scene)
         await self.ask(fleet, PatchWorksite(name, occupancy))
-        for part in fleet.link.simulated_parts():
-            part.set_occupancy(name, occupancy)
         return self.worksite(fleet, name)
 
     async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
@@ -167,9 +168,6 @@ class Fleets:
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)
         await self.ask(fleet, RobotVerb(name, verb, value))
-        part = fleet.link.simulated_part(name)
-        if verb == "set-load" and part is not None:
-            part.set_load(name, value == "loaded")
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
@@ -181,7 +179,7 @@ class Fleets:
         fleet = self.fleet(name)
         await self.ask(fleet, FleetVerb(verb))
         hold = fleet.driver.state.hold
-        return {"scene": name, "held": bool(hold), "person": hold.person, "tasks": list(hold.tasks)}
+        return {"scene": name, "held": bool(hold), **hold.wire()}
 
     async def answer(self, decision: Decision, given: Answering) -> None:
         """A person's answer to what a fleet asked."""
@@ -288,6 +286,7 @@ class Fleets:
                     "held": bool(state.hold),
                     "person": state.hold.person,
                     "heldTasks": list(state.hold.tasks),
+                    "heldRobots": list(state.hold.robots),
                     "tasksCompleted": state.completed,
                     "tasksFailed": state.failed,
                     "tasksCanceled": state.canceled,

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import FleetState, Seen, evolve, initial, restore, snapshot
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
@@ -25,9 +24,9 @@ async def rebuilt(runtime: Runtime, scene: FleetScene) -> FleetState:
     """
     began = await _last_activation(runtime.store, scene.name)
     document = scene.wire()
-    state = initial(scene)
+    state = initial(scene, runtime.now())
     if began is not None:
-        old, _ = await _replayed(runtime.store, read_fleet(began.data["scene"]), began)
+        old, _ = await _replayed(runtime.store, began)
         if began.data["scene"] == document or old.open_tasks:
             return old
         _carry_over(old, state)
@@ -49,7 +48,7 @@ async def looked_up(store: Store, name: str) -> tuple[FleetState, int] | None:
     began = await _last_activation(store, name)
     if began is None:
         return None
-    state, ts = await _replayed(store, read_fleet(began.data["scene"]), began)
+    state, ts = await _replayed(store, began)
     state.seen = {robot_id: Seen(seen.report, ts) for robot_id, seen in state.seen.items()}
     return state, ts
 
@@ -62,7 +61,8 @@ async def _last_activation(store: Store, name: str) -> Event | None:
     return last
 
 
-async def _replayed(store: Store, scene: FleetScene, began: Event) -> tuple[FleetState, int]:
+async def _replayed(store: Store, began: Event) -> tuple[FleetState, int]:
+    scene = FleetScene.model_validate(began.data["scene"])  # It was checked then; the checks may have grown since.
     owner = f"fleet:{scene.name}"
     state, after, ts = restore(scene, began.data["state"]), began.seq, began.ts
     saved = await store.snapshot(owner)
@@ -72,6 +72,9 @@ async def _replayed(store: Store, scene: FleetScene, began: Event) -> tuple[Flee
         for event in events:
             evolve(state, event)
         after, ts = events[-1].seq, events[-1].ts
+    for name, site in state.worksites.items():
+        if site.since_ts_ms == 0:  # Older logs did not say when the pallets of the scene file began to wait.
+            state.worksites[name] = replace(site, since_ts_ms=began.ts)
     return state, ts
 
 

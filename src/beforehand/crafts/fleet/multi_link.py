@@ -12,6 +12,7 @@ from typing import Any
 
 from beforehand.adapters.sim.faces import SimulatedRobots
 from beforehand.model.errors import UnavailableError
+from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import RobotLink
@@ -83,9 +84,17 @@ class MultiLink:
         link = self._links.get(robot_id)
         return link if isinstance(link, SimulatedRobots) else None
 
-    def simulated_parts(self) -> list[SimulatedRobots]:
-        """Every link whose robots are simulated: each has its own picture of the hall."""
-        return [part.link for part in self._parts if isinstance(part.link, SimulatedRobots)]
+    def set_occupancy(self, worksite_id: str, occupancy: Occupancy) -> None:
+        """A person brought a pallet or took one away: each link with simulated robots has its own picture of it."""
+        for part in self._parts:
+            if isinstance(part.link, SimulatedRobots):
+                part.link.set_occupancy(worksite_id, occupancy)
+
+    def set_load(self, robot_id: str, loaded: bool) -> None:
+        """A person put a pallet on a robot's fork or took it off."""
+        part = self.simulated_part(robot_id)
+        if part is not None:
+            part.set_load(robot_id, loaded)
 
     async def _listen(self, part: LinkPart) -> None:
         failure: Exception | None = None

@@ -64,13 +64,29 @@ def _worksite_updated(data: Data) -> str:
     return f"{data['worksiteId']} is {data['occupancy']}{by}."
 
 
+def _hands(data: Data) -> str:
+    return f"A person, for {data['robotId']}," if data.get("byHand") else str(data["robotId"])
+
+
+_TOLD = {"pause": "stop where it is", "resume": "go on", "cancel": "give up its order"}
+
+
+def _command_sent(data: Data) -> str:
+    payload = data.get("payload") or {}
+    if data["command"] != "goTarget":
+        return f"{data['robotId']} was told to {_TOLD[data['command']]}."
+    work = f" for {payload['operation']}" if payload.get("operation") else ""
+    return f"{data['robotId']} was sent to {payload.get('id')}{work}."
+
+
 SENTENCES: dict[str, Callable[[Data], str]] = {
     "taskCreated": _task_created,
     "taskUpdated": task_says,
     "robotUpdated": robot_says,
     "worksiteUpdated": _worksite_updated,
-    "palletPicked": lambda data: f"{data['robotId']} has picked a pallet at {data['worksiteId']}.",
-    "palletDropped": lambda data: f"{data['robotId']} has dropped a pallet at {data['worksiteId']}.",
+    "palletPicked": lambda data: f"{_hands(data)} has picked a pallet at {data['worksiteId']}.",
+    "palletDropped": lambda data: f"{_hands(data)} has dropped a pallet at {data['worksiteId']}.",
+    "commandSent": _command_sent,
     "fleetHeld": lambda data: f"{data['scene']} is held.",
     "fleetCleared": lambda data: f"{data['scene']} goes on.",
 }

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from beforehand.adapters.sim.faults import read_faults
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.simulate import simulate
+from beforehand.crafts.fleet.core.simulate import Watch, simulate
 from beforehand.model.errors import BadInputError
 
 LONGEST_S = 30 * 24 * 3600.0
@@ -28,7 +28,9 @@ def refuse_bad_time(until: str | None, for_s: float | None) -> None:
         raise BadInputError(f"--for takes seconds from 0 to {LONGEST_S:.0f}, not {for_s:g}.", code="usage")
 
 
-def play(document: Any, faults: Any, for_s: float | None, lines: TextIO | None) -> dict[str, Any]:
+def play(
+    document: Any, faults: Any, for_s: float | None, lines: TextIO | None, watch: Watch | None = None
+) -> dict[str, Any]:
     """Play a scene's document to its end and give the result; the events go to `lines`, one a line."""
     if isinstance(document, Mapping) and document.get("kind", "fleet") != "fleet":
         raise BadInputError(
@@ -38,7 +40,7 @@ def play(document: Any, faults: Any, for_s: float | None, lines: TextIO | None) 
         )
     scene = read_fleet(document)
     script = [] if faults is None else read_faults(faults, [robot.robot_id for robot in scene.robots])
-    result = simulate(scene, SimFleet(scene, script), for_s=for_s, keep_events=lines is not None)
+    result = simulate(scene, SimFleet(scene, script), for_s=for_s, keep_events=lines is not None, watch=watch)
     if lines is not None:
         for event in result.events:
             lines.write(json.dumps(event.wire(), ensure_ascii=False, separators=(",", ":")) + "\n")

@@ -13,10 +13,11 @@ from typing import Any
 
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.crafts.fleet.core.decide import recover, step
+from beforehand.crafts.fleet.core.hands import Hall, follow_hands
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.invariants import Invariants
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.simulate import Simulator
+from beforehand.crafts.fleet.core.simulate import Floor, Simulator
 from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene, Robot, Task, Worksite
@@ -106,6 +107,8 @@ class Shift:
         self.robots: Any = robots if robots is not None else SimFleet(self.scene, faults)
         self.state: FleetState = initial(self.scene)
         self.check = Invariants(self.scene)
+        self.differing: dict[str, None] = {}
+        """Where the books have ever differed from the true places of the pallets, as sentences."""
         self.now = 0
         self.events: list[Event] = []
         self.commands: list[RobotCommand] = []
@@ -114,6 +117,8 @@ class Shift:
     def tick(self, *asked: FleetInput) -> tuple[Reason, ...]:
         """One tick with what the robots said and what is asked for; then time moves on. Gives the refusals."""
         self.state, verdict = step(self.state, [*self.robots.advance(self.now), *asked], self.now)
+        if isinstance(self.robots, Hall):
+            follow_hands(self.robots, asked, verdict)
         self._after(verdict.events, verdict.commands)
         return verdict.reasons
 
@@ -148,6 +153,9 @@ class Shift:
             self.events.append(event.numbered(len(self.events) + 1))
             self.check.see(event)
         self.check.settle()
+        if isinstance(self.robots, Floor):
+            told = self.check.differing(self.robots.pallets().values())
+            self.differing.update(dict.fromkeys(told))
         for command in commands:
             self.commands.append(command)
             self.robots.command(command, self.now)

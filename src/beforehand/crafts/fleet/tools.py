@@ -4,16 +4,18 @@ A transport is physical: it is asked for once, under the step's key, and after a
 it. Sending a robot to park or charge is idempotent: asking twice changes nothing.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.crafts.fleet.core.inputs import RequestTransport, RobotVerb
+from beforehand.crafts.fleet.core.inputs import RequestTransport, RobotVerb, TaskVerb
 from beforehand.crafts.fleet.core.state import ENDED, FleetState
 from beforehand.crafts.fleet.fleets import KIND, Fleets
 from beforehand.model.errors import Fault
+from beforehand.model.event import Verdict
 from beforehand.model.fleet import wire_of
 from beforehand.model.reason import unknown
-from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
+from beforehand.ports.tool import STOPPED, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 _NAME = {"type": "string", "minLength": 1}
 _SCENE = {**_NAME, "description": "The fleet's scene."}
@@ -47,17 +49,28 @@ class Transport(Tool):
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
         fleets, scene = self._fleets, live_scene(self._fleets, args)
         priority = float(args.get("priority") or 0)
-        verdict = await fleets.request(scene, RequestTransport(args["from"], args["to"], priority, context.key))
+        request = RequestTransport(args["from"], args["to"], priority, context.key)
+        asking = asyncio.ensure_future(fleets.request(scene, request))
+        try:
+            verdict = await asyncio.shield(asking)
+        except asyncio.CancelledError as ended:
+            if STOPPED in ended.args:
+                await _called_off(fleets, scene, _task_made(await asking))
+            raise
         if verdict.reasons:
             raise Fault(
                 " ".join(reason.says for reason in verdict.reasons), code=verdict.reasons[0].code, untouched=True
             )
-        created = next(event for event in verdict.events if event.kind == "taskCreated")
-        return await self._followed(fleets, scene, str(created.data["taskId"]), context)
+        return await self._followed(fleets, scene, str(_task_made(verdict)), context)
 
     async def _followed(self, fleets: Fleets, scene: Any, task_id: str, context: ToolContext) -> Any:
         context.log(f"It is task {task_id}.")
-        await fleets.until(scene, lambda state: _has_ended(state, task_id))
+        try:
+            await fleets.until(scene, lambda state: _has_ended(state, task_id))
+        except asyncio.CancelledError as ended:
+            if STOPPED in ended.args:
+                await _called_off(fleets, scene, task_id)
+            raise
         task = fleets.state_of(scene).tasks.get(task_id)
         if task is None or task.status != "completed":
             how = "ended unseen" if task is None else f"was {task.status}" if task.status == "canceled" else "failed"
@@ -79,6 +92,19 @@ class Transport(Tool):
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         return Preview(f"A forklift brings the pallet from {args['from']} to {args['to']}.", self.spec.estimate_s)
+
+
+def _task_made(verdict: Verdict[Any]) -> str | None:
+    return next((str(event.data["taskId"]) for event in verdict.events if event.kind == "taskCreated"), None)
+
+
+async def _called_off(fleets: Fleets, scene: Any, task_id: str | None) -> None:
+    """The step was given up, so the forklift is called off; with the pallet on its fork a person sees to that."""
+    if task_id is None:
+        return
+    verdict = await fleets.request(scene, TaskVerb(task_id, "cancel"))
+    if any(reason.code == "task.loaded" for reason in verdict.reasons):
+        await fleets.request(scene, TaskVerb(task_id, "abort"))
 
 
 def live_scene(fleets: Fleets, args: Mapping[str, Any]) -> str:

@@ -7,11 +7,12 @@ ROBOT_VERBS = {
     "charge": "Send the robot to a charger.",
     "out-of-service": "Give the robot no more work.",
     "in-service": "Give the robot work again.",
+    "unloaded": "A person has taken the pallet off its fork.",
 }
 TASK_VERBS = {
     "resume": "Go on with a held task.",
     "redo": "Do the present step again.",
-    "done-by-hand": "A person did the present step.",
+    "done-by-hand": "A person did the present step; `value` may say which one is meant, `pick` or `drop`.",
     "abort": "End it; with a pallet on the fork `value` may name another worksite to drop it at.",
     "cancel": "End it before the pallet is on the fork.",
     "hand-back": "Take it from its robot; another one gets it.",

@@ -38,6 +38,7 @@ def test_a_tick_is_its_phases_in_order() -> None:
         "progress",
         "people",
         "errors",
+        "standing",
         "candidates",
         "arbitration",
         "assignment",

@@ -139,3 +139,73 @@ async def test_a_refusal_changes_nothing_and_says_why(homestead: Any) -> None:
             await runtime.service(Fleets).robot_verb("RB-01", "charge", None, None)
         assert refused.value.extra["reasons"][0]["code"] == "scene.no_charger"
         assert [e.kind for e in homestead.store.log[before:] if e.kind != "robotUpdated"] == []
+
+
+async def started(runtime: Any, text: str) -> str:
+    from beforehand.app.runs import start_run
+
+    plan, _ = await create_plan(runtime, PlanInput(scene="line", text=text))
+    return str((await start_run(runtime, plan.id, 1))["runId"])
+
+
+async def test_cancelling_a_run_calls_the_forklift_off(homestead: Any) -> None:
+    from beforehand.app.runs import cancel_run
+
+    async with homestead.open(idle()) as runtime:
+        run_id = await started(runtime, "move the pallet from PICK_01 to DROP_01")
+        await homestead.until(runtime, "taskUpdated", phase="moving_to_pick", commandState="running")
+        await cancel_run(runtime, run_id)
+        await homestead.until(runtime, "taskUpdated", status="canceled")
+        assert homestead.events("palletPicked") == []
+        assert runtime.service(Fleets).state_of("line").worksites["PICK_01"].occupancy == "filled"
+
+
+async def test_cancelling_a_run_with_the_pallet_on_the_fork_asks_somebody_to_unload_it(homestead: Any) -> None:
+    from beforehand.app.runs import cancel_run
+
+    async with homestead.open(idle()) as runtime:
+        run_id = await started(runtime, "move the pallet from PICK_01 to DROP_01")
+        await homestead.until(runtime, "taskUpdated", phase="moving_to_drop", commandState="running")
+        await cancel_run(runtime, run_id)
+        await homestead.until(runtime, "decisionOpened", kind="hold")
+        assert homestead.events("palletDropped") == []
+        [decision] = [one for one in await list_decisions(runtime) if one["kind"] == "hold"]
+        assert decision["verbs"] == ["unloaded", "out-of-service"]
+
+
+async def test_hands_are_felt_in_the_simulated_hall(homestead: Any) -> None:
+    async with homestead.open(line()) as runtime:
+        fleets = runtime.service(Fleets)
+        await homestead.until(runtime, "taskUpdated", phase="moving_to_pick", commandState="running")
+        await fleets.task_verb("line-t1", "done-by-hand", None, None)
+        with pytest.raises(ConflictError, match="by hand"):
+            await fleets.task_verb("line-t1", "done-by-hand", None, None)
+        await homestead.until(runtime, "taskUpdated", status="completed")
+        assert len(homestead.events("palletPicked")) == len(homestead.events("palletDropped")) == 1
+        assert await list_decisions(runtime) == []
+
+
+async def test_what_a_person_says_is_on_the_fork_is_there_for_the_simulated_robot(homestead: Any) -> None:
+    async with homestead.open(idle()) as runtime:
+        fleets = runtime.service(Fleets)
+        await homestead.clock.advance(2)
+        await fleets.robot_verb("RB-01", "set-load", "loaded", None)
+        part: Any = fleets.fleet("line").link.simulated_part("RB-01")
+        assert ("robot", "RB-01") in part.fleet.pallets().values()
+        await fleets.robot_verb("RB-01", "unloaded", None, None)
+        assert ("robot", "RB-01") not in part.fleet.pallets().values()
+
+
+async def test_snapshots_of_a_fleet_are_kept(homestead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("beforehand.loop.loop.SNAPSHOT_EVERY", 10)
+    async with homestead.open(line()) as runtime:
+        await homestead.until(runtime, "taskUpdated", status="completed")
+        kept = await runtime.store.snapshot("fleet:line")
+        assert kept is not None
+        assert kept[0] > 10
+    written = len(homestead.store.log)
+    async with homestead.open() as runtime:
+        last = await runtime.store.snapshot("fleet:line")
+        assert last is not None
+        assert last[0] <= written
+        assert last[1]["worksites"][1]["occupancy"] == "filled", "closing keeps the last state"

@@ -183,4 +183,6 @@ def test_only_simulated_robots_have_the_simulators_face() -> None:
     assert link.simulated_part("S1") is sim
     assert link.simulated_part("B1") is None
     assert link.simulated_part("nobody") is None
-    assert link.simulated_parts() == [sim]
+    link.set_load("S1", True)
+    link.set_load("B1", True)
+    assert [place.id for place in sim.fleet.pallets().values()] == ["S1"]

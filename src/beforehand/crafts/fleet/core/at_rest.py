@@ -18,17 +18,21 @@ def is_settled(state: FleetState, now_ms: int) -> bool:
         if task.robot_id is None and (state.hold or not _could_reach(state, task.source_id, task.target_id)):
             continue
         return False
-    if any(not _at_rest(state, robot) for robot in state.robots.values()):
+    if any(not _at_rest(state, robot, now_ms) for robot in state.robots.values()):
         return False
     return state.hold.person or not _work_left(state, now_ms)
 
 
-def _at_rest(state: FleetState, robot: Robot) -> bool:
+def _at_rest(state: FleetState, robot: Robot, now_ms: int) -> bool:
     seen = state.seen[robot.robot_id]
     if robot.status == "offline":
         return True
     if not seen.heard or robot.wish is not None or robot.orphan_key is not None:
         return False
+    if robot.phase != "error" and not robot.out_of_service:
+        asked_soon = robot.lost_ts_ms is not None and robot.task_id is None
+        if asked_soon or robot.errand_rest_ts_ms > now_ms:
+            return False
     return robot.errand is None or robot.errand.state == "there" or robot.held
 
 
@@ -49,7 +53,7 @@ def _work_left(state: FleetState, now_ms: int) -> bool:
 
 def _may_work_again(robot: Robot) -> bool:
     usable = robot.status != "offline" and not robot.held and not robot.out_of_service and robot.phase != "error"
-    return usable and robot.task_id is None and robot.load_state != "loaded"
+    return usable and robot.task_id is None and robot.load_state != "loaded" and robot.lost_ts_ms is None
 
 
 def _could_reach(state: FleetState, source_id: str, target_id: str) -> bool:

@@ -1,10 +1,11 @@
 """The board one tick is worked out on: the state as given, and over it what this tick has changed so far.
 
 Phases read and write the board; the state beneath is never touched. When all phases are through, `settle` turns the
-changes into events, one for each thing that is different now, in the order in which they were first touched.
+changes into events, one for each thing that is different now: first what ended and what it freed, then what begins,
+last every command that goes out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from beforehand.model.decision import Answer, Decision
 from beforehand.model.event import Event, Verdict, iso
 from beforehand.model.fleet import Robot, Settings, Stream, Task, Worksite, changed, wire_of
 from beforehand.model.reason import Reason
-from beforehand.model.robot import Ack, RobotCommand, Telemetry
+from beforehand.model.robot import Ack, RobotCommand, Telemetry, command_wire
 
 FaultClass = Literal["transient", "retry", "terminal", "doubt"]
 
@@ -45,6 +46,8 @@ class Board:
         self.words: list[FleetInput] = []
         """What people ask for."""
         self.faults: list[Fault] = []
+        self.restless: list[str] = []
+        """Open tasks that are not simply under way."""
         self.work: Any = None
         """What could be given out, in the order of the arbitration; None when there is no robot to take it."""
         self.asked = False
@@ -55,6 +58,8 @@ class Board:
         """Whether there was any work to give out."""
         self.free: list[str] = []
         """Robots that may take work."""
+        self.on_chargers: dict[str, str] | None = None
+        """Which robot stands on which charger's node, once somebody has asked."""
         self.short_of_charge: set[str] = set()
         """Robots that could not take work for lack of battery."""
         self.events: list[Event] = []
@@ -70,6 +75,7 @@ class Board:
         self.tasks_made = state.tasks_made
         self.decisions_made = state.decisions_made
         self._created: dict[str, Task] = {}
+        self._creations: list[Event] = []
         self._touched: dict[tuple[str, str], None] = {}
 
     # Reading
@@ -134,6 +140,14 @@ class Board:
                 return decision
         return None
 
+    def question_of(self, robot_id: str) -> Decision | None:
+        """What is asked about the robot itself, not about its task."""
+        for decision_id in (*self.state.decisions, *self.decisions_now):
+            decision = self.decision(decision_id)
+            if decision is not None and decision.about.get("robotId") == robot_id and "taskId" not in decision.about:
+                return decision
+        return None
+
     def decision(self, decision_id: str) -> Decision | None:
         if decision_id in self.decisions_now:
             return self.decisions_now[decision_id]
@@ -164,7 +178,9 @@ class Board:
             self.streams_now[task.stream_id] = after_created(
                 self.stream(task.stream_id), task, self.now, self.settings.quota_window_s
             )
-        self.emit("taskCreated", _about_task(task), wire_of(task), correlation_id or task.task_id)
+        self._creations.append(
+            self._event("taskCreated", _about_task(task), wire_of(task), correlation_id or task.task_id)
+        )
         return task
 
     def new_task_id(self) -> str:
@@ -178,7 +194,7 @@ class Board:
         if hold == self.hold:
             return
         self.hold = hold
-        data = {"scene": self.state.scene.name, "held": bool(hold), "person": hold.person, "tasks": list(hold.tasks)}
+        data = {"scene": self.state.scene.name, "held": bool(hold), **hold.wire()}
         self.emit("fleetHeld" if hold else "fleetCleared", {"sceneName": self.state.scene.name}, data)
 
     def open_decision(
@@ -211,17 +227,11 @@ class Board:
         self.emit(kind, {"decisionId": decision.id, **ids}, closed.wire())
 
     def emit(self, kind: str, about: dict[str, Any], data: dict[str, Any], correlation_id: str = "") -> None:
-        self.events.append(
-            Event(
-                kind,
-                about,
-                data,
-                self.now,
-                scene=self.state.scene.name,
-                correlation_id=correlation_id,
-                owner=self.state.owner,
-            )
-        )
+        self.events.append(self._event(kind, about, data, correlation_id))
+
+    def _event(self, kind: str, about: dict[str, Any], data: dict[str, Any], correlation_id: str) -> Event:
+        name, owner = self.state.scene.name, self.state.owner
+        return Event(kind, about, data, self.now, scene=name, correlation_id=correlation_id, owner=owner)
 
     def refuse(self, code: str, about: str, says: str, try_next: str = "") -> None:
         self.reasons.append(Reason(code=code, about=about, says=says, try_next=try_next))
@@ -230,18 +240,43 @@ class Board:
 
     def settle(self) -> Verdict[RobotCommand]:
         """The changes as events; what ended up as it was gives none."""
-        for kind, key in self._touched:
+        touched: Iterable[tuple[str, str]] = self._touched
+        if self._creations:
+            begun = {one for one in touched if self._begins(*one)}
+            self._settle_all(one for one in touched if one not in begun)
+            self.events += self._creations
+            touched = [one for one in touched if one in begun]
+        self._settle_all(touched)
+        for command in self.commands:
+            self._settle_command(command)
+        return Verdict(tuple(self.events), tuple(self.commands), tuple(self.reasons))
+
+    def _begins(self, kind: str, key: str) -> bool:
+        """Whether this belongs to a task that this tick has made, and so comes after it."""
+        if kind == "task":
+            return key in self._created
+        return (self.site(key).reserved_by if kind == "site" else self.robot(key).task_id) in self._created
+
+    def _settle_all(self, touched: Iterable[tuple[str, str]]) -> None:
+        for kind, key in touched:
             if kind == "task":
                 self._settle_task(key)
             elif kind == "site":
-                site, was = self.site(key), self.state.worksites[key]
-                if site != was:
-                    # What frees a place belongs to the task that held it.
-                    holder = site.reserved_by or was.reserved_by or key
-                    self.emit("worksiteUpdated", {"worksiteId": key}, wire_of(site), holder)
+                self._settle_site(key)
             else:
                 self._settle_robot(key)
-        return Verdict(tuple(self.events), tuple(self.commands), tuple(self.reasons))
+
+    def _settle_site(self, key: str) -> None:
+        site, was = self.site(key), self.state.worksites[key]
+        if site != was:
+            # What frees a place belongs to the task that held it.
+            holder = site.reserved_by or was.reserved_by or key
+            self.emit("worksiteUpdated", {"worksiteId": key}, wire_of(site), holder)
+
+    def _settle_command(self, command: RobotCommand) -> None:
+        task_id = self.robot(command.robot_id).task_id
+        about = {"robotId": command.robot_id} | ({"taskId": task_id} if task_id else {})
+        self.emit("commandSent", about, command_wire(command), task_id or command.robot_id)
 
     def _settle_robot(self, robot_id: str) -> None:
         robot, was = self.robot(robot_id), self.state.robots[robot_id]

@@ -9,6 +9,7 @@ from typing import Any
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
+    LOADED,
     end_task,
     free_robot,
     is_loaded,
@@ -19,6 +20,9 @@ from beforehand.crafts.fleet.core.rules import (
 )
 from beforehand.model.fleet import Task
 from beforehand.model.robot import CancelTarget
+
+HAND_BACK_REST_MS = 30_000
+"""How long a robot does not get a task again that it handed back."""
 
 
 def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
@@ -74,21 +78,46 @@ def let_go(board: Board, task: Task) -> Task:
     if then == "cancel":
         return end_task(board, task, "canceled", task.error_code, task.error)
     if then in ("fail", "fail-loaded"):
-        return end_task(board, task, "failed", task.error_code, task.error)
+        ended = end_task(board, task, "failed", task.error_code, task.error)
+        if then == "fail-loaded":
+            ask_to_unload(board, ended)
+        return ended
     if then == "hand-back":
         return hand_back(board, task)
     return board.change_task(task, command_state="due" if then in ("resend", "next") else "none")
 
 
+def ask_to_unload(board: Board, task: Task) -> None:
+    """The task is over and its pallet still on the fork: somebody has to take it off."""
+    robot_id = str(task.robot_id)
+    if board.robot(robot_id).load_state == "empty" or board.question_of(robot_id) is not None:
+        return
+    effects = {
+        "unloaded": "A person has taken the pallet off the fork, and the robot works again.",
+        "out-of-service": "The robot gets no work until it is put back into service.",
+    }
+    about = {"robotId": robot_id}
+    evidence = {"code": LOADED, "pallet": f"It was to go from {task.source_id} to {task.target_id}."}
+    board.open_decision(f"{robot_id} carries the pallet of {task.task_id}, which is over.", about, evidence, effects)
+
+
 def hand_back(board: Board, task: Task) -> Task:
-    """The task waits for another robot; its places stay reserved."""
+    """The task waits for another robot; its places stay reserved. Where one of them is known to be wrong by now, no
+    robot could do it: then it is cancelled."""
+    source, target = board.site(task.source_id), board.site(task.target_id)
+    if source.lies != "filled" or target.lies != "empty":
+        says = f"{task.source_id} is {source.lies} and {task.target_id} is {target.lies}, so no robot could do it."
+        return end_task(board, task, "canceled", "worksite.changed", says)
     free_robot(board, task)
     thaw(board, task.task_id)
     settle_questions(board, task.task_id)
+    # A robot out of service gets nothing anyway, and back in service it is as good as any.
+    rests = task.robot_id is not None and not board.robot(task.robot_id).out_of_service
     return board.change_task(
         task,
         robot_id=None,
         not_robot_id=task.robot_id,
+        not_until_ts_ms=board.now + HAND_BACK_REST_MS if rests else None,
         status="created",
         phase="idle",
         waits_for=None,

@@ -33,6 +33,7 @@ def check_names(parts: Parts, problems: Problems) -> None:
         if edge.from_ is not None and edge.from_ == edge.to:
             problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; remove it.")
     _edges_twice(parts, problems)
+    _places_of_work(parts, problems)
     for path, site in _read(parts, "worksites"):
         _known(site.entry_node_id, nodes, f"{path}.entryNodeId", "node", problems)
         _known(site.action_node_id, nodes, f"{path}.actionNodeId", "node", problems)
@@ -62,6 +63,25 @@ def _edges_twice(parts: Parts, problems: Problems) -> None:
         if first is not None:
             problems.add("scene.duplicate", path, f"{first} already leads from {edge.from_} to {edge.to}; keep one.")
         given.update(dict.fromkeys(ways, path))
+
+
+def _places_of_work(parts: Parts, problems: Problems) -> None:
+    """Two worksites may be entered at one node, but the node a robot works at belongs to one of them."""
+    works: dict[str, str] = {}
+    for path, site in _read(parts, "worksites"):
+        if site.node_id is None or site.worksite_id is None:
+            continue
+        other = works.setdefault(site.node_id, site.worksite_id)
+        if other != site.worksite_id:
+            key = "actionNodeId" if site.action_node_id else "entryNodeId"
+            says = f"{site.worksite_id} and {other} have the same place of work, {site.node_id}."
+            problems.add(
+                "scene.duplicate",
+                f"{path}.{key}",
+                says,
+                about=site.worksite_id,
+                try_next="Give each an actionNodeId of its own; the entry may be shared.",
+            )
 
 
 def check_numbers(parts: Parts, problems: Problems) -> None:
@@ -265,6 +285,9 @@ def _fork(
 ) -> None:
     if params is None:
         return
+    if "id" in params:
+        says = "the robot is always sent to the worksite itself, so id cannot be given here."
+        problems.add("scene.bad_value", f"{path}.id", says, try_next="Take it out; give the worksite an actionNodeId.")
     given = params.get("operation", operation)
     if given not in OPERATIONS:
         says = f"operation must be ForkLoad or ForkUnload, not {str(given)[:60]}."

@@ -1,7 +1,7 @@
 """The phase that sends orders: a task whose next step is due gets its goTarget, if its robot can take one now."""
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.params import drop_payload, pick_payload
+from beforehand.crafts.fleet.core.payload import payload_of
 from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_there, phase_of, reports_ids, target_node
 from beforehand.model.fleet import Robot, Task, changed
 from beforehand.model.robot import CancelTarget, GoTarget
@@ -39,21 +39,11 @@ def _send(board: Board, task: Task, robot: Robot) -> None:
         phase=phase,
         deadline_ts_ms=board.now + round(settings.start_timeout_s * 1000),
         remaining_ms=None,
+        at_place_ts_ms=None,
         lease_ts_ms=task.lease_ts_ms or board.now + round(settings.lease_s * 1000),
     )
     board.change_robot(board.robot(robot_id), phase=phase)
     board.commands.append(GoTarget(key, robot_id, payload_of(board, task)))
-
-
-def payload_of(board: Board, task: Task) -> dict[str, object]:
-    """The goTarget payload of the task's present step."""
-    state = board.state
-    params = state.params.get(task.stream_id) if task.stream_id is not None else None
-    source, target = state.specs[task.source_id], state.specs[task.target_id]
-    pick = pick_payload(board.settings, getattr(params, "pick_params", None), source)
-    if task.step == "pick":
-        return pick
-    return drop_payload(board.settings, getattr(params, "drop_params", None), target, pick.get("end_height"))
 
 
 def clear_errand(board: Board, robot: Robot) -> bool:

@@ -14,6 +14,7 @@ from beforehand.crafts.fleet.core.faults import errors
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.progress import progress
 from beforehand.crafts.fleet.core.recovery import reconcile
+from beforehand.crafts.fleet.core.standing import standing
 from beforehand.crafts.fleet.core.state import FleetState, evolve
 from beforehand.crafts.fleet.core.telemetry import telemetry
 from beforehand.crafts.fleet.core.verbs import people
@@ -27,6 +28,7 @@ PHASES: tuple[Phase, ...] = (
     progress,
     people,
     errors,
+    standing,
     candidates,
     arbitration,
     assignment,
@@ -34,8 +36,8 @@ PHASES: tuple[Phase, ...] = (
     parking,
     charging,
 )
-RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors)
-"""After a restart: the robots are heard and compared with what was in the air; nothing new is ordered."""
+RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors, standing)
+"""After a restart: the robots are heard and compared with what was in the air; what is held stops, no more."""
 
 
 def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verdict[RobotCommand]:

@@ -105,7 +105,7 @@ class Queue:
         self._changed = _streams_with_news(board)
         for task in board.pending_tasks():
             if task.status == "created" and task.robot_id is None:
-                self._push(_offer_of(task), None)
+                self._push(offer_of(task), None)
         for position, stream_id in enumerate(board.state.streams):
             stream = board.stream(stream_id)
             if not stream.enabled or (only is not None and stream_id not in only):
@@ -275,7 +275,7 @@ def _offer(board: Board, candidate: Candidate) -> Offer:
     )
 
 
-def _offer_of(task: Task) -> Offer:
+def offer_of(task: Task) -> Offer:
     return Offer(
         task.stream_id,
         task.source_id,
@@ -284,6 +284,7 @@ def _offer_of(task: Task) -> Offer:
         task.priority,
         task.task_id,
         task.not_robot_id,
+        task.not_until_ts_ms or 0,
     )
 
 

@@ -34,6 +34,11 @@ class Offer:
     priority: float
     task_id: str | None
     not_robot_id: str | None
+    not_until_ms: int = 0
+    """Until when that robot is not to have it."""
+
+    def shuns(self, robot_id: str, now_ms: int) -> bool:
+        return robot_id == self.not_robot_id and now_ms < self.not_until_ms
 
 
 def robots_at_rest(board: Board) -> list[str]:
@@ -76,7 +81,7 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
         return _no("robot.sent", robot_id, says, "Wait until it is there.")
     if seen.report.task_status in RUNNING and robot.errand is None:
         return _no("robot.other_order", robot_id, "It carries out an order that is not ours.", "Let it finish.")
-    if seen.report.node_id is None:
+    if robot.lost_ts_ms is not None or seen.report.node_id is None:
         return _no("robot.lost", robot_id, "It does not know where it is.", "Put it on a node of the map.")
     return _short_of_battery(board, robot)
 
@@ -99,6 +104,8 @@ def _short_of_battery(board: Board, robot: Robot) -> Reason | None:
 
 def fit(board: Board, robot_id: str, offer: Offer) -> float | None:
     """How far the robot has to drive to the pallet, or None if it cannot do this work; notes a lack of battery."""
+    if offer.not_robot_id is not None and offer.shuns(robot_id, board.now):
+        return None
     routes = board.state.routes
     source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
     node, already = whereabouts(board, robot_id)

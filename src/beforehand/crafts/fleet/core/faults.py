@@ -5,26 +5,32 @@ itself, tries again what may work the next time, fails what cannot, and asks onl
 nobody can know what happened.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import give_up
-from beforehand.crafts.fleet.core.progress import errand_failed
-from beforehand.crafts.fleet.core.rules import is_loaded, note_failure, phase_of
-from beforehand.crafts.fleet.core.state import Hold
-from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
+from beforehand.crafts.fleet.core.progress import errand_failed, robot_in_error
+from beforehand.crafts.fleet.core.rules import forgive, is_loaded, note_failure, phase_of
+from beforehand.crafts.fleet.core.timers import start_timers, stop_deadline, stop_timers
 from beforehand.model.fleet import Robot, Task
+from beforehand.model.reason import name_list
 from beforehand.model.robot import CancelTarget
 
 
 def errors(board: Board) -> Board:
     _watch_robots(board)
-    for task in [task for task in board.open_tasks() if not _is_calm(board, task)]:
+    watched = [task for task in board.open_tasks() if not _is_calm(board, task)]
+    for task in watched:
         _watch_task(board, task)
     for fault in board.faults:
         _meet(board, fault)
+    board.restless = [*(task.task_id for task in watched), *(fault.task_id for fault in board.faults)]
     return board
 
+
+BLAME_AFTER = 3
+"""Failed tasks of one robot in a row, not all at one place, after which the robot is looked at, not the places."""
 
 # Watching the clock
 
@@ -66,9 +72,12 @@ def _watch_task(board: Board, task: Task) -> None:
     if task.robot_id is None:
         return
     robot = board.robot(task.robot_id)
-    if task.waits_for == "retry" and task.status == "held" and (task.retry_ts_ms or 0) <= board.now:
-        if robot.status != "offline":
-            _try_again(board, task, robot)
+    due = task.waits_for == "retry" and task.status == "held" and (task.retry_ts_ms or 0) <= board.now
+    if due and robot.status != "offline":
+        _try_again(board, task, robot)
+        return
+    if task.lease_ts_ms is not None and task.lease_ts_ms < board.now and task.waits_for != "person":
+        _stale(board, task)
         return
     if task.command_state == "canceling":
         _cancel_again(board, task, robot)
@@ -76,13 +85,11 @@ def _watch_task(board: Board, task: Task) -> None:
     if task.status != "active":
         return
     if board.recovers and robot.status == "blocked" and task.deadline_ts_ms is not None:
-        stop_timers(board, task)
+        stop_deadline(board, task)
     elif task.remaining_ms is not None and _moves(task, robot) and not board.hold.person:
         start_timers(board, task)
     elif task.deadline_ts_ms is not None and task.deadline_ts_ms < board.now and not robot.paused:
         _timed_out(board, task)
-    elif task.lease_ts_ms is not None and task.lease_ts_ms < board.now:
-        _stale(board, task)
 
 
 def _moves(task: Task, robot: Robot) -> bool:
@@ -110,7 +117,8 @@ def _cancel_again(board: Board, task: Task, robot: Robot) -> None:
 
 def _stale(board: Board, task: Task) -> None:
     says = f"The task has held its places for longer than {board.settings.lease_s:g} s."
-    task = stop_timers(board, task, status="stale", waits_for="person", error_code="task.stale", error=says)
+    changes: dict[str, Any] = {"error_code": "task.stale", "error": says}
+    task = stop_timers(board, task, status="stale", waits_for="person", retry_ts_ms=None, **changes)
     _show(board, task, "held", says)
     ask_about(board, task, says)
 
@@ -146,11 +154,11 @@ def _meet(board: Board, fault: Fault) -> None:
     elif fault.kind == "doubt" or not board.recovers:
         hold_for_person(board, task, fault)
     elif fault.kind == "transient":
-        task = stop_timers(board, task, status="held", waits_for="robot", error_code=fault.code, error=fault.says)
+        task = stop_deadline(board, task, status="held", waits_for="robot", error_code=fault.code, error=fault.says)
         _show(board, task, "held", fault.says)
     elif fault.kind == "retry" and task.retries < board.settings.retries:
         delay = board.settings.retry_delay_s * 2**task.retries
-        task = stop_timers(
+        task = stop_deadline(
             board,
             task,
             status="held",
@@ -169,8 +177,23 @@ def _final(board: Board, task: Task, fault: Fault) -> None:
     if is_loaded(board, task):
         hold_for_person(board, task, fault)
         return
-    note_failure(board, task.source_id)
     give_up(board, task, "fail", error_code=fault.code, error=fault.says, status="active", waits_for=None)
+    _blame(board, task, fault)
+
+
+def _blame(board: Board, task: Task, fault: Fault) -> None:
+    """The place rests for a while; failures that follow one robot from place to place are the robot's."""
+    note_failure(board, task.source_id)
+    robot = board.robot(str(task.robot_id))
+    failed_at = (*(robot.failed_at or ()), task.source_id)
+    if len(failed_at) < BLAME_AFTER or len(set(failed_at)) == 1:
+        board.change_robot(robot, failed_at=failed_at)
+        return
+    for site_id in dict.fromkeys(failed_at):
+        forgive(board, site_id, failed_at.count(site_id))
+    places = name_list(sorted(set(failed_at)))
+    says = f"{len(failed_at)} tasks of {robot.robot_id} failed in a row, at {places}. The last: {fault.says}"
+    robot_in_error(board, board.change_robot(robot, failed_at=None), says, "robot.fails")
 
 
 def hold_for_person(board: Board, task: Task, fault: Fault) -> None:
@@ -178,8 +201,9 @@ def hold_for_person(board: Board, task: Task, fault: Fault) -> None:
     task = stop_timers(board, task, status="held", waits_for="person", retry_ts_ms=None, **changes)
     _show(board, task, "held" if fault.kind == "transient" else "error", fault.says)
     if not board.recovers:
-        tasks = board.hold.tasks
-        board.set_hold(Hold(board.hold.person, tasks if task.task_id in tasks else (*tasks, task.task_id)))
+        hold = board.hold
+        tasks = hold.tasks if task.task_id in hold.tasks else (*hold.tasks, task.task_id)
+        board.set_hold(replace(hold, tasks=tasks))
     ask_about(board, task, fault.says)
 
 

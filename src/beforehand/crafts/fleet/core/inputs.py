@@ -15,7 +15,8 @@ class TaskVerb:
     task_id: str
     verb: str
     value: Any = None
-    """For `abort` with a pallet on the fork: the worksite to drop it at instead, as text or `{targetId}`."""
+    """For `abort` with a pallet on the fork: the worksite to drop it at instead, as text or `{targetId}`. For
+    `done-by-hand`: the step meant, `pick` or `drop`, as text or `{step}`; the present one when absent."""
 
 
 @dataclass(frozen=True, slots=True)

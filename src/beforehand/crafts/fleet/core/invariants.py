@@ -1,14 +1,18 @@
 """What must hold of any log, checked from the events alone, with no code shared with the core.
 
 No worksite is held by two, no robot has two tasks, nothing is picked from an empty place or dropped on a filled one,
-no fork carries two pallets, pallets are neither made nor lost, and what has ended holds nothing and stays ended.
+no fork carries two pallets, pallets are neither made nor lost, and what has ended holds nothing and stays ended. In a
+simulation the books are also compared with where the pallets truly are.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 
+Place = tuple[str, str]
+"""Where a pallet truly is: `worksite` or `robot`, and which."""
 OVER = {"completed", "failed", "canceled"}
 
 
@@ -119,6 +123,20 @@ class Invariants:
         if load == "empty" and over and event.data.get("loadStateSource") in ("manual", "sensor"):
             self.carried.pop(robot, None)
         self.forks[robot] = load
+
+    def differing(self, pallets: Iterable[Place]) -> list[str]:
+        """What the books have wrong of where all pallets truly are; the places and robot of an open task may differ."""
+        true = set(pallets)
+        keys = ("sourceId", "targetId", "nextTargetId", "robotId")
+        under_way = [task for task in self.tasks.values() if task["status"] not in OVER]
+        known = [("worksite", site, lies, "filled", "empty") for site, lies in self.lies.items()]
+        known += [("robot", robot, load, "loaded", "empty") for robot, load in self.forks.items()]
+        return [
+            f"{name} is {said} in the books, and truly it is not."
+            for kind, name, said, full, bare in known
+            if said in (full, bare) and (said == full) != ((kind, name) in true)
+            if not any(name == task.get(key) for task in under_way for key in keys)
+        ]
 
     def pallets(self) -> int:
         """Pallets the log knows of: on the floor and on forks."""

@@ -49,7 +49,8 @@ def _costs(
         costs = np.where(short, IMPOSSIBLE_M, costs)
         board.short_of_charge.update(where.robots[number] for number in np.flatnonzero(short))
     if offer.not_robot_id in where.robots:
-        costs[where.robots.index(offer.not_robot_id)] += SHUNNED_M
+        shunned = IMPOSSIBLE_M if offer.shuns(str(offer.not_robot_id), board.now) else SHUNNED_M
+        costs[where.robots.index(offer.not_robot_id)] += shunned
     return costs
 
 

@@ -1,8 +1,4 @@
-"""What a stream's parameters mean: groups, policies, and the payload of a pick or a drop.
-
-A goTarget payload is `{id, ...params}`: the spec's defaults, overlaid by the stream's parameters, overlaid by the
-worksite's own. Parameters the core does not know are passed on untouched.
-"""
+"""What a stream's parameters mean: groups and policies, and what the robot is told at its places."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -10,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from beforehand.model.base import WireModel
-from beforehand.model.fleet import Amount, Count, Settings, WorksiteSpec
+from beforehand.model.fleet import Amount, Count
 
 
 class PickPolicy(WireModel):
@@ -46,28 +42,3 @@ class BufferedParams(PickDropParams):
 
 
 OPERATIONS = ("ForkLoad", "ForkUnload")
-
-
-def pick_payload(
-    settings: Settings, stream: Mapping[str, Any] | None, site: WorksiteSpec, node_id: str | None = None
-) -> dict[str, Any]:
-    defaults = {
-        "operation": "ForkLoad",
-        "start_height": 0.1,
-        "end_height": settings.pick_height_m,
-        "recognize": False,
-    }
-    return {"id": node_id or site.node_id, **defaults, **(stream or {}), **(site.pick_params or {})}
-
-
-def drop_payload(
-    settings: Settings, stream: Mapping[str, Any] | None, site: WorksiteSpec, picked_at: Any
-) -> dict[str, Any]:
-    """`picked_at` is the height the pick ended at: the pallet is carried so."""
-    defaults = {
-        "operation": "ForkUnload",
-        "start_height": picked_at,
-        "end_height": settings.drop_height_m,
-        "recognize": False,
-    }
-    return {"id": site.node_id, **defaults, **(stream or {}), **(site.drop_params or {})}

@@ -11,7 +11,7 @@ from beforehand.crafts.fleet.core.faults import hold_for_person
 from beforehand.crafts.fleet.core.inputs import PatchStream, PatchWorksite, RequestTransport
 from beforehand.crafts.fleet.core.rules import can_drop, can_pick, is_loaded, reserve
 from beforehand.crafts.fleet.core.streams import KINDS
-from beforehand.model.fleet import Task
+from beforehand.model.fleet import Task, changed
 from beforehand.model.reason import name_list, unknown
 
 OCCUPANCIES = ("unknown", "empty", "filled")
@@ -73,7 +73,7 @@ def _source_gone(board: Board, task: Task, lies: str) -> None:
 def _target_taken(board: Board, task: Task, says: str) -> None:
     if not task.committed and task.phase != "dropping":
         other = other_target(board, task)
-        if other is not None:
+        if other is not None and other != task.target_id:
             retarget(board, task, other)
             return
         if not is_loaded(board, task):
@@ -86,8 +86,11 @@ def other_target(board: Board, task: Task) -> str | None:
     """Where else the task's stream would drop this pallet now."""
     if task.stream_id is None:
         return None
-    # The task's own reservation must not stand in the way of its other choices.
     queue = Queue(board, only={})
+    for site_id in {task.target_id, task.next_target_id} - {None}:
+        # The task's own reservations must not stand in the way of its other choices.
+        site = board.site(str(site_id))
+        queue.tentative[site.worksite_id] = changed(site, occupancy=site.lies, reserved_by=None)
     handler = KINDS[board.state.streams[task.stream_id].kind]
     return handler.retarget(queue.view(task.stream_id), task.source_id, task.target_id)
 

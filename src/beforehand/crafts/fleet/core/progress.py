@@ -5,10 +5,14 @@ one of the robot's completion statuses, one step for one change. A 4 or 6 that w
 the robot says which command it speaks of, that decides. After a cancel a 6 is a cancel and nothing else.
 """
 
+from dataclasses import replace
+
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import let_go
+from beforehand.crafts.fleet.core.payload import least_fork_s, payload_of
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
+    LOST,
     RUNNING,
     drop_errand,
     end_task,
@@ -17,12 +21,17 @@ from beforehand.crafts.fleet.core.rules import (
     phase_of,
     target_node,
 )
+from beforehand.crafts.fleet.core.standing import pause_again
 from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
 from beforehand.model.fleet import Robot, Task, changed
 from beforehand.model.robot import Ack, CancelTarget, Telemetry
 
 ERRAND_REST_MS = 30_000
-"""How long a robot that could not park or charge waits before it tries again, where the scene recovers."""
+"""How long a robot that could not park or charge waits before it tries again, where the scene recovers; it doubles."""
+LOST_PATIENCE_MS = 30_000
+"""How long a robot without work may not know where it is before a person is asked."""
+ERRAND_TRIES = 3
+"""How often in a row, before a person is asked."""
 PASSING = ("offline", "blocked", "paused", "busy", "timeout", "control")
 """Ends of refusal codes that pass by themselves; any other refusal is final."""
 
@@ -35,6 +44,9 @@ def progress(board: Board) -> Board:
     tasks_now, tasks = board.tasks_now, board.state.tasks
     for report, last in board.reports:
         robot = robots_now.get(report.robot_id) or robots[report.robot_id]
+        if robot.paused:
+            pause_again(board, robot, report)
+            robot = board.robot(report.robot_id)
         if robot.orphan_key is not None:
             _follow_orphan(board, robot, report)
         elif robot.errand is not None and robot.errand.state not in ("due", "there"):
@@ -43,6 +55,8 @@ def progress(board: Board) -> Board:
             task = tasks_now.get(robot.task_id) or tasks[robot.task_id]
             if task.command_state in IN_FLIGHT and not (_no_news(board, task, report, last) or _in_fault(board, task)):
                 _follow_task(board, task, report, last)
+    for robot_id in sorted(board.placeless):
+        _lost(board, board.robot(robot_id))
     return board
 
 
@@ -97,7 +111,15 @@ def _follow_orphan(board: Board, robot: Robot, report: Telemetry) -> None:
         says = f"{robot.robot_id} finished an order that had been given up; look at what is on its fork."
         if report.load_sensor is None:
             robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
-        robot_in_error(board, robot, says)
+        robot_in_error(board, robot, says, "robot.orphan_done")
+
+
+def _lost(board: Board, robot: Robot) -> None:
+    """A robot that does not know where it is gets nothing to do; if it stays so, a person is asked, once."""
+    since = board.now if robot.lost_ts_ms is None else robot.lost_ts_ms
+    waits = robot.task_id is None and robot.errand is None and robot.phase != "error" and not robot.out_of_service
+    if waits and board.now - since >= LOST_PATIENCE_MS:
+        robot_in_error(board, robot, f"{robot.robot_id} does not know where it is.", LOST)
 
 
 # Errands
@@ -120,32 +142,56 @@ def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
         errand_failed(board, robot, report.error or f"{robot.robot_id} could not reach {errand.node_id}.")
     elif report.node_id == errand.node_id and report.next_node_id is None:
         phase = "charging" if errand.kind == "charge" else "idle"
-        board.change_robot(robot, errand=changed(errand, state="there"), phase="held" if robot.held else phase)
+        there = changed(errand, state="there")
+        board.change_robot(robot, errand=there, errand_failures=None, phase="held" if robot.held else phase)
     elif errand.state == "running" and not foreign:
-        # It stopped somewhere else: somebody cancelled it at the robot.
-        board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
+        _errand_stopped(board, robot, errand.node_id)
 
 
 def errand_failed(board: Board, robot: Robot, says: str) -> None:
     """A robot that cannot park or charge stands in error; under `recover` it may still work."""
     robot = drop_errand(board, robot)
-    if robot.task_id is None and board.recovers:
-        rest = board.now + ERRAND_REST_MS
-        board.change_robot(robot, error=says, errand_rest_ts_ms=rest, phase="held" if robot.held else "idle")
-    elif robot.task_id is None:
-        robot_in_error(board, robot, says)
+    if robot.task_id is not None:
+        return
+    if board.recovers and _failures(robot) < ERRAND_TRIES:
+        _rest(board, robot, says)
+    else:
+        robot_in_error(board, robot, says, "robot.errand_failed")
 
 
-def robot_in_error(board: Board, robot: Robot, says: str) -> None:
-    """A robot without a task that a person has to look at."""
-    board.change_robot(robot, error=says, phase="error")
-    if board.decision_about("robotId", robot.robot_id) is None:
+def _errand_stopped(board: Board, robot: Robot, node_id: str) -> None:
+    """It stopped somewhere else: somebody cancelled it at the robot, or it does not know where it is."""
+    robot = drop_errand(board, robot)
+    says = f"{robot.robot_id} ended its order to {node_id} somewhere else."
+    if _failures(robot) < ERRAND_TRIES:
+        _rest(board, robot, says)
+    else:
+        robot_in_error(board, robot, says, "robot.errand_failed")
+
+
+def _failures(robot: Robot) -> int:
+    """Errands in a row that came to nothing, with the present one."""
+    return (robot.errand_failures or 0) + 1
+
+
+def _rest(board: Board, robot: Robot, says: str) -> None:
+    failures = _failures(robot)
+    resting = {"errand_rest_ts_ms": board.now + ERRAND_REST_MS * 2 ** (failures - 1), "errand_failures": failures}
+    board.change_robot(robot, error=says, phase="held" if robot.held else "idle", **resting)
+
+
+def robot_in_error(board: Board, robot: Robot, says: str, code: str) -> None:
+    """A robot that a person has to look at; under `freeze` nothing new is given out meanwhile."""
+    board.change_robot(robot, error=says, phase="error", errand_failures=None)
+    if not board.recovers and robot.robot_id not in board.hold.robots:
+        board.set_hold(replace(board.hold, robots=(*board.hold.robots, robot.robot_id)))
+    if board.question_of(robot.robot_id) is None:
         effects = {
             "release": "The robot is used again.",
             "out-of-service": "The robot gets no work until it is put back into service.",
         }
         title = f"{robot.robot_id} is in error: {says}"
-        board.open_decision(title, {"robotId": robot.robot_id}, {"error": says}, effects)
+        board.open_decision(title, {"robotId": robot.robot_id}, {"error": says, "code": code}, effects)
 
 
 # Tasks
@@ -167,7 +213,7 @@ def _follow_task(board: Board, task: Task, report: Telemetry, last: Telemetry) -
         if status == 2:
             _doubt(board, task, "robot.other_order", f"{report.robot_id} is carrying out an order of somebody else.")
     else:
-        _follow_running(board, task, report)
+        _follow_running(board, task, report, last)
 
 
 def _follow_sent(board: Board, task: Task, report: Telemetry, last: Telemetry, mine: bool, foreign: bool) -> None:
@@ -176,27 +222,28 @@ def _follow_sent(board: Board, task: Task, report: Telemetry, last: Telemetry, m
         return
     if status in (2, 3):
         deadline = board.now + round(board.settings.step_timeout_s * 1000)
-        task = board.change_task(task, command_state="running", deadline_ts_ms=deadline, remaining_ms=None)
+        begun = {"command_state": "running", "by_hand": None}
+        task = board.change_task(task, deadline_ts_ms=deadline, remaining_ms=None, **begun)
         if task.status != "active":
             task = stop_timers(board, task)
-        _follow_running(board, task, report)
+        _follow_running(board, task, report, last)
     elif mine:
-        _follow_running(board, task, report)
+        _follow_running(board, task, report, last)
     elif status == 5 and last.task_status != 5:
         _failed(board, task, report)
 
 
-def _follow_running(board: Board, task: Task, report: Telemetry) -> None:
+def _follow_running(board: Board, task: Task, report: Telemetry, last: Telemetry) -> None:
     status = report.task_status
     completes = board.state.robot_specs[report.robot_id].completion_statuses
     if status == 2:
         _moving(board, task, report)
     elif status == 3:
         if task.command_state != "paused":
-            task = stop_timers(board, task, command_state="paused")
+            task = stop_timers(board, task, command_state="paused", at_place_ts_ms=None)
             if task.status == "active":
                 board.change_robot(board.robot(report.robot_id), phase="held")
-    elif status in completes and not (status == 6 and _elsewhere(board, task, report)):
+    elif status in completes and (status != 6 or _confirmed(board, task, report, last)):
         _complete(board, task, report)
     elif status == 5:
         _failed(board, task, report)
@@ -206,17 +253,30 @@ def _follow_running(board: Board, task: Task, report: Telemetry) -> None:
         _doubt(board, task, "robot.order_lost", f"{report.robot_id} no longer knows its order.")
 
 
-def _elsewhere(board: Board, task: Task, report: Telemetry) -> bool:
-    """A 6 away from the place of the step was a cancel at the robot: nothing can have been completed there."""
-    if report.robot_id in board.placeless:
+def _confirmed(board: Board, task: Task, report: Telemetry, last: Telemetry) -> bool:
+    """A 6 may be a cancel at the robot, so something must say that the fork has done its work.
+
+    Its load sensor decides, if it has one. Away from the place nothing can have been done. Where the robot names its
+    orders it must name this one; else the fork must have had at least the time that its work takes.
+    """
+    if report.load_sensor is not None:
+        return report.load_sensor == ("loaded" if task.step == "pick" else "empty")
+    lost = report.robot_id in board.placeless
+    if not lost and (report.node_id != target_node(board, task) or report.next_node_id is not None):
         return False
-    return report.node_id != target_node(board, task) or report.next_node_id is not None
+    if report.task_id is not None or last.task_id is not None:
+        return report.task_id == task.command_key
+    since = task.at_place_ts_ms
+    return since is not None and board.now - since >= 1000 * least_fork_s(payload_of(board, task))
 
 
 def _moving(board: Board, task: Task, report: Telemetry) -> None:
     robot = board.robot(report.robot_id)
     node = target_node(board, task)
-    phase = phase_of(task, report.node_id == node and report.next_node_id is None)
+    arrived = report.node_id == node and report.next_node_id is None
+    if arrived and task.at_place_ts_ms is None:
+        task = board.change_task(task, at_place_ts_ms=board.now)
+    phase = phase_of(task, arrived)
     if task.command_state == "paused":
         task = board.change_task(task, command_state="running")
         if task.status == "active":

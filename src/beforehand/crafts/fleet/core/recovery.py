@@ -19,7 +19,7 @@ def reconcile(board: Board) -> Board:
         if robot.errand is not None and robot.errand.state in ("sent", "running", "canceling") and not running:
             robot = board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
     for task in list(board.open_tasks()):
-        if task.command_state != "sent" or task.task_id in faulty:
+        if task.command_state != "sent" or task.task_id in faulty or _has_ours(board, task, reported):
             continue
         if task.robot_id in reported and _names_another(board, task):
             board.change_task(task, command_state="due", deadline_ts_ms=None)
@@ -28,6 +28,13 @@ def reconcile(board: Board) -> Board:
             says = f"The {task.step} was ordered just before a restart, and {task.robot_id} {lacks}."
             board.faults.append(Fault(task.task_id, "task.in_doubt", says, "doubt"))
     return board
+
+
+def _has_ours(board: Board, task: Task, reported: set[str]) -> bool:
+    """Whether the robot names our order as one it has taken and not begun; it goes on with it."""
+    report = board.seen(str(task.robot_id)).report
+    mine = task.robot_id in reported and report.task_id is not None and report.task_id == task.command_key
+    return mine and report.task_status in RUNNING
 
 
 def _names_another(board: Board, task: Task) -> bool:

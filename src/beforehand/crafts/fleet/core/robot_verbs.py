@@ -1,16 +1,16 @@
 """What people may ask of a robot or of the whole fleet: hold and release, park, charge, in and out of service."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.cancel import give_up
-from beforehand.crafts.fleet.core.rules import IN_FLIGHT, is_loaded, phase_of
+from beforehand.crafts.fleet.core.errands import no_errand
+from beforehand.crafts.fleet.core.rules import LOADED, is_loaded, phase_of, settle_question, thaw_robot
+from beforehand.crafts.fleet.core.standing import pause, unpause
 from beforehand.crafts.fleet.core.state import Hold
-from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
 from beforehand.model.fleet import Phase, Robot
 from beforehand.model.reason import unknown
-from beforehand.model.robot import PauseRobot, ResumeRobot
 
 
 def _hold(board: Board, robot: Robot, value: Any) -> None:
@@ -22,14 +22,17 @@ def _hold(board: Board, robot: Robot, value: Any) -> None:
 
 def _release(board: Board, robot: Robot, value: Any) -> None:
     """Ends a hold, and an error the robot stands in without a task."""
-    settled = board.decision_about("robotId", robot.robot_id)
-    if robot.task_id is None and settled is not None:
+    settled = board.question_of(robot.robot_id)
+    if settled is not None and settled.evidence.get("code") != LOADED:
         board.close_decision(settled)
+    thaw_robot(board, robot.robot_id)
+    if robot.lost_ts_ms is not None:
+        robot = board.change_robot(robot, lost_ts_ms=board.now)  # Somebody looked: it has its time again.
     if robot.held or (robot.task_id is None and robot.error is not None):
-        robot = board.change_robot(robot, held=False, error=None if robot.task_id is None else robot.error)
+        fresh = {"failed_at": None, "errand_rest_ts_ms": 0, "errand_failures": None}
+        robot = board.change_robot(robot, held=False, error=None if robot.task_id is None else robot.error, **fresh)
         board.change_robot(robot, phase=resting_phase(board, robot))
-    if not board.hold.person:
-        unpause(board, robot.robot_id)
+    unpause(board, robot.robot_id)
 
 
 def resting_phase(board: Board, robot: Robot) -> Phase:
@@ -46,62 +49,29 @@ def resting_phase(board: Board, robot: Robot) -> Phase:
     return "idle" if robot.errand.state == "there" else "parking"
 
 
-def pause(board: Board, robot_id: str) -> None:
-    """Stops a robot that has an order, and the waits that belong to it."""
-    robot = board.robot(robot_id)
-    if not robot.paused and _has_order(board, robot):
-        board.commands.append(PauseRobot(f"{robot_id}:pause:{board.now}", robot_id))
-        board.change_robot(robot, paused=True)
-    if robot.task_id is not None and board.task(robot.task_id).ended_ts_ms is None:
-        stop_timers(board, board.task(robot.task_id))
-
-
-def unpause(board: Board, robot_id: str) -> None:
-    robot = board.robot(robot_id)
-    if robot.paused:
-        board.commands.append(ResumeRobot(f"{robot_id}:resume:{board.now}", robot_id))
-        board.change_robot(robot, paused=False)
-    if robot.task_id is not None and board.task(robot.task_id).status == "active":
-        start_timers(board, board.task(robot.task_id))
-
-
-def _has_order(board: Board, robot: Robot) -> bool:
-    if robot.errand is not None and robot.errand.state in ("sent", "running"):
-        return True
-    return robot.task_id is not None and board.task(robot.task_id).command_state in IN_FLIGHT
-
-
-def _errand(kind: str) -> Callable[[Board, Robot, Any], None]:
+def _errand(kind: Literal["park", "charge"]) -> Callable[[Board, Robot, Any], None]:
     def wish(board: Board, robot: Robot, value: Any) -> None:
-        if robot.task_id is not None:
-            says = f"{robot.robot_id} works on {robot.task_id}."
-            board.refuse("robot.busy", robot.robot_id, says, "Cancel the task or hand it back first.")
-        elif kind == "charge" and not board.state.has_chargers:
-            board.refuse("scene.no_charger", robot.robot_id, "The scene has no charger.", "Add one to the scene.")
-        elif kind == "park" and not _has_park(board, robot):
-            board.refuse(
-                "scene.no_park", robot.robot_id, "The scene has no park place for it.", "Add one to the scene."
-            )
-        elif not (robot.wish == kind or (robot.errand is not None and robot.errand.kind == kind)):
+        if robot.wish == kind or (robot.errand is not None and robot.errand.kind == kind):
+            return
+        refused = no_errand(board, robot, kind)
+        if refused is not None:
+            board.reasons.append(refused)
+        else:
             board.change_robot(robot, wish=kind)
 
     return wish
-
-
-def _has_park(board: Board, robot: Robot) -> bool:
-    own = board.state.robot_specs[robot.robot_id].park_node_id or board.settings.park_node_id
-    return own is not None or "park" in board.state.places
 
 
 def _out_of_service(board: Board, robot: Robot, value: Any) -> None:
     """No new work; a task is handed back, unless its pallet is on the fork: that one is finished first."""
     if robot.out_of_service:
         return
-    board.change_robot(robot, out_of_service=True, wish=None)
-    decision = board.decision_about("robotId", robot.robot_id)
+    robot = board.change_robot(robot, out_of_service=True, wish=None)
+    asked = board.question_of(robot.robot_id)
+    if asked is not None:
+        board.close_decision(asked)
+        thaw_robot(board, robot.robot_id)
     if robot.task_id is None:
-        if decision is not None:
-            board.close_decision(decision)
         return
     task = board.task(robot.task_id)
     if not is_loaded(board, task):
@@ -124,7 +94,13 @@ def _set_load(board: Board, robot: Robot, value: Any) -> None:
         says = f"The sensor of {robot.robot_id} says its fork is {sensed}, and the sensor overrules a person."
         board.refuse("load.sensed", robot.robot_id, says, "Look at the fork and the sensor.")
     elif robot.load_state != value:
-        board.change_robot(robot, load_state=value, load_state_source="manual", load_state_confidence="low")
+        robot = board.change_robot(robot, load_state=value, load_state_source="manual", load_state_confidence="low")
+        if value == "empty":
+            settle_question(board, robot, LOADED)
+
+
+def _unloaded(board: Board, robot: Robot, value: Any) -> None:
+    _set_load(board, robot, "empty")
 
 
 ROBOT_VERBS: dict[str, Callable[[Board, Robot, Any], None]] = {
@@ -135,6 +111,7 @@ ROBOT_VERBS: dict[str, Callable[[Board, Robot, Any], None]] = {
     "out-of-service": _out_of_service,
     "in-service": _in_service,
     "set-load": _set_load,
+    "unloaded": _unloaded,
 }
 
 
@@ -150,7 +127,6 @@ def fleet_verb(board: Board, verb: str) -> None:
         board.set_hold(Hold())
         if was_held:
             for robot_id in board.state.robots:
-                if not board.robot(robot_id).held:
-                    unpause(board, robot_id)
+                unpause(board, robot_id)
     else:
         board.refuse("verb.unknown", board.state.scene.name, unknown("verb", verb, ("hold", "clear")).says)

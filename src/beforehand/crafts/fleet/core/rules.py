@@ -4,15 +4,19 @@ A pallet changes place in one event, worksite and fork together. What is illegal
 a filled one, a second pallet on a fork) is refused and changes nothing.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.state import Hold
 from beforehand.model.fleet import Errand, Phase, Robot, Task, Worksite
 
 IN_FLIGHT = ("sent", "running", "paused", "canceling")
 RUNNING = (1, 2, 3)
 """The statuses with which a robot says that it has an order."""
+LOST = "robot.lost"
+"""The code of the question about a robot that does not know where it is; it is withdrawn when the robot knows again."""
+LOADED = "robot.loaded"
+"""The code of the question about a robot that carries a pallet of no task."""
 SUSPECT_AFTER = 3
 """Failures in a row after which a worksite is left alone until a person has looked at it."""
 FIRST_REST_MS = 10_000
@@ -54,6 +58,13 @@ def note_failure(board: Board, site_id: str) -> None:
     board.change_site(site, failures=site.failures + 1, rest_until_ts_ms=rest)
 
 
+def forgive(board: Board, site_id: str, times: int) -> None:
+    """So many of its failures were not the place's own."""
+    site = board.site(site_id)
+    left = max(0, site.failures - times)
+    board.change_site(site, failures=left, rest_until_ts_ms=site.rest_until_ts_ms if left else 0)
+
+
 def finish_pick(board: Board, task: Task, source: str = "task") -> str | None:
     """The pallet leaves its place; None when done, else why it cannot be."""
     site = board.site(task.source_id)
@@ -63,7 +74,7 @@ def finish_pick(board: Board, task: Task, source: str = "task") -> str | None:
         site, occupancy="empty", reserved_by=None, occupancy_before=None, since_ts_ms=board.now, failures=0
     )
     _loaded(board, task, "loaded", source)
-    _moved(board, "palletPicked", task, task.source_id, "empty", "loaded")
+    _moved(board, "palletPicked", task, task.source_id, "empty", "loaded", source)
     return None
 
 
@@ -76,7 +87,7 @@ def finish_drop(board: Board, task: Task, source: str = "task") -> str | None:
         site, occupancy="filled", reserved_by=None, occupancy_before=None, since_ts_ms=board.now, failures=0
     )
     _loaded(board, task, "empty", source)
-    _moved(board, "palletDropped", task, task.target_id, "filled", "empty")
+    _moved(board, "palletDropped", task, task.target_id, "filled", "empty", source)
     return None
 
 
@@ -86,12 +97,15 @@ def _loaded(board: Board, task: Task, load: str, source: str) -> None:
     sensed = board.seen(task.robot_id).report.load_sensor == load
     said_by = "sensor" if sensed else source
     sure = "low" if said_by == "manual" else "high"
-    board.change_robot(robot, load_state=load, load_state_source=said_by, load_state_confidence=sure)
+    said = {"load_state": load, "load_state_source": said_by, "load_state_confidence": sure}
+    board.change_robot(robot, failed_at=None, **said)
 
 
-def _moved(board: Board, kind: str, task: Task, site_id: str, occupancy: str, load: str) -> None:
+def _moved(board: Board, kind: str, task: Task, site_id: str, occupancy: str, load: str, source: str) -> None:
     about = {"taskId": task.task_id, "robotId": task.robot_id, "worksiteId": site_id}
     data: dict[str, Any] = {**about, "occupancy": occupancy, "loadState": load}
+    if source == "manual":
+        data["byHand"] = True
     board.emit(kind, about, data, task.task_id)
 
 
@@ -129,20 +143,42 @@ def free_robot(board: Board, task: Task) -> None:
         return
     robot = board.robot(task.robot_id)
     if robot.task_id == task.task_id:
-        board.change_robot(robot, task_id=None, phase="held" if robot.held else "idle", error=None)
+        asked = board.question_of(robot.robot_id)
+        error = None if asked is None else asked.evidence.get("error")
+        phase = "error" if error is not None else "held" if robot.held else "idle"
+        board.change_robot(robot, task_id=None, phase=phase, error=error)
 
 
 def thaw(board: Board, task_id: str) -> None:
     """This task no longer keeps the scene frozen."""
     hold = board.hold
     if task_id in hold.tasks:
-        board.set_hold(Hold(hold.person, tuple(one for one in hold.tasks if one != task_id)))
+        board.set_hold(replace(hold, tasks=tuple(one for one in hold.tasks if one != task_id)))
+
+
+def thaw_robot(board: Board, robot_id: str) -> None:
+    """This robot no longer keeps the scene frozen."""
+    hold = board.hold
+    if robot_id in hold.robots:
+        board.set_hold(replace(hold, robots=tuple(one for one in hold.robots if one != robot_id)))
 
 
 def settle_questions(board: Board, task_id: str) -> None:
     decision = board.decision_about("taskId", task_id)
     if decision is not None:
         board.close_decision(decision)
+
+
+def settle_question(board: Board, robot: Robot, code: str) -> Robot:
+    """What was asked about the robot under this code has settled itself."""
+    asked = board.question_of(robot.robot_id)
+    if asked is None or asked.evidence.get("code") != code:
+        return robot
+    board.close_decision(asked)
+    thaw_robot(board, robot.robot_id)
+    if robot.phase != "error":
+        return robot
+    return board.change_robot(robot, phase="held" if robot.held else "idle", error=None)
 
 
 def phase_of(task: Task, arrived: bool) -> Phase:

@@ -4,13 +4,14 @@ The same scene gives the same result and the same log, byte for byte. It always 
 round for ever is stopped after two hours, and any scene after a long time in which nothing happened.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from beforehand.crafts.fleet.core.at_rest import is_settled
 from beforehand.crafts.fleet.core.decide import step
+from beforehand.crafts.fleet.core.hands import Hall, follow_hands
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.invariants import Invariants
 from beforehand.crafts.fleet.core.state import FleetState, initial, shown
@@ -21,6 +22,7 @@ from beforehand.model.robot import Ack, RobotCommand, Telemetry
 
 ROUND_S = 2 * 3600.0
 LONGEST_S = 365 * 24 * 3600.0
+WATCH_TICKS = 100
 
 
 class Simulator(Protocol):
@@ -29,6 +31,17 @@ class Simulator(Protocol):
     def command(self, cmd: RobotCommand, now_ms: int) -> None: ...
 
     def advance(self, now_ms: int) -> list[Telemetry | Ack]: ...
+
+
+@runtime_checkable
+class Floor(Protocol):
+    """A simulator that knows where every pallet truly is."""
+
+    def pallets(self) -> Mapping[str, tuple[str, str]]: ...
+
+
+Watch = Callable[[FleetState, int], None]
+"""Shown the state and the time in milliseconds every so often."""
 
 
 @dataclass(slots=True)
@@ -63,6 +76,7 @@ def simulate(
     for_s: float | None = None,
     inputs: Sequence[tuple[float, FleetInput]] = (),
     keep_events: bool = True,
+    watch: Watch | None = None,
 ) -> Result:
     """Runs for `for_s` virtual seconds, or until nothing is left to do.
 
@@ -77,11 +91,15 @@ def simulate(
     patience_ms = round(1000 * _patience_s(scene))
     now = quiet_since = number = 0
     while True:
-        given: list[FleetInput] = list(sim.advance(now))
+        said: list[FleetInput] = []
         while todo and todo[0][0] * 1000 <= now:
-            given.append(todo.pop(0)[1])
-        state, verdict = step(state, given, now)
+            said.append(todo.pop(0)[1])
+        state, verdict = step(state, [*sim.advance(now), *said], now)
+        if said and isinstance(sim, Hall):
+            follow_hands(sim, said, verdict)
         result.ticks += 1
+        if watch is not None and result.ticks % WATCH_TICKS == 0:
+            watch(state, now)
         for command in verdict.commands:
             sim.command(command, now)
         for event in verdict.events:
@@ -100,6 +118,8 @@ def simulate(
         now += tick_ms
     result.sim_seconds = (end_ms if result.ended == "time" else now) / 1000
     result.violations = check.end()
+    if isinstance(sim, Floor):
+        result.violations += check.differing(sim.pallets().values())
     return result
 
 
@@ -110,7 +130,8 @@ def _bound_s(scene: FleetScene) -> float:
 
 def _patience_s(scene: FleetScene) -> float:
     settings = scene.settings
-    return 2 * max(settings.max_wait_s, settings.step_timeout_s, settings.quota_window_s, 1.0 / settings.charge_per_s)
+    waits = (settings.max_wait_s, settings.step_timeout_s, settings.quota_window_s, settings.lease_s)
+    return 2 * max(*waits, 1.0 / settings.charge_per_s)
 
 
 def _goes_round(scene: FleetScene) -> bool:

@@ -35,13 +35,23 @@ KEPT_ENDED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Why nothing new starts: a person stopped the fleet, or these tasks stand in error under `freeze`."""
+    """Why nothing new starts: a person stopped the fleet, or these stand in error under `freeze`."""
 
     person: bool = False
     tasks: tuple[str, ...] = ()
+    robots: tuple[str, ...] = ()
+    """Robots without a task that stand in error under `freeze`."""
 
     def __bool__(self) -> bool:
-        return self.person or bool(self.tasks)
+        return self.person or bool(self.tasks) or bool(self.robots)
+
+    def wire(self) -> dict[str, Any]:
+        return {"person": self.person, "tasks": list(self.tasks), "robots": list(self.robots)}
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> "Hold":
+        """What `wire` wrote; before there were robots in it, none could freeze a fleet."""
+        return cls(data["person"], tuple(data["tasks"]), tuple(data.get("robots", ())))
 
 
 class Seen(NamedTuple):
@@ -119,8 +129,8 @@ def _pends(task: Task) -> bool:
     return task.robot_id is None or task.command_state == "due"
 
 
-def initial(scene: FleetScene) -> FleetState:
-    """The fleet as the scene file has it, before anything happened."""
+def initial(scene: FleetScene, now_ms: int = 0) -> FleetState:
+    """The fleet as the scene file has it, before anything happened: its pallets wait from now on."""
     params = {}
     for stream in scene.streams:
         params[stream.stream_id] = KINDS[stream.kind].params.model_validate(dict(stream.params))
@@ -136,7 +146,7 @@ def initial(scene: FleetScene) -> FleetState:
         places=_places(scene),
         users=users,
         sharing=frozenset(name for names in users.values() if len(names) > 1 for name in names),
-        worksites={site.worksite_id: _worksite(site) for site in scene.worksites},
+        worksites={site.worksite_id: _worksite(site, now_ms) for site in scene.worksites},
         robots={robot.robot_id: _robot(robot) for robot in scene.robots},
         streams={
             stream.stream_id: Stream(
@@ -170,7 +180,7 @@ def _users(scene: FleetScene, params: Mapping[str, Any]) -> dict[str, tuple[str,
     return {site: tuple(names) for site, names in users.items()}
 
 
-def _worksite(site: WorksiteSpec) -> Worksite:
+def _worksite(site: WorksiteSpec, now_ms: int) -> Worksite:
     return Worksite(
         site.worksite_id,
         site.worksite_type,
@@ -178,6 +188,7 @@ def _worksite(site: WorksiteSpec) -> Worksite:
         site.action_node_id,
         site.group_id,
         site.initial_occupancy,
+        since_ts_ms=now_ms,
     )
 
 
@@ -295,7 +306,7 @@ def _stream_updated(state: FleetState, event: Event) -> None:
 
 
 def _hold_changed(state: FleetState, event: Event) -> None:
-    state.hold = Hold(event.data["person"], tuple(event.data["tasks"]))
+    state.hold = Hold.of(event.data)
 
 
 def _decision_opened(state: FleetState, event: Event) -> None:
@@ -346,7 +357,7 @@ def shown(state: FleetState) -> dict[str, Any]:
         "streams": [wire_of(stream) for stream in state.streams.values()],
         "tasks": [wire_of(task) for task in state.tasks.values()],
         "decisions": [decision.wire() for decision in state.decisions.values()],
-        "hold": {"held": bool(state.hold), "person": state.hold.person, "tasks": list(state.hold.tasks)},
+        "hold": {"held": bool(state.hold), **state.hold.wire()},
     }
 
 
@@ -360,7 +371,7 @@ def snapshot(state: FleetState) -> dict[str, Any]:
         "tasks": [wire_of(task) for task in state.tasks.values()],
         "openTasks": list(state.open_tasks),
         "decisions": [decision.wire() for decision in state.decisions.values()],
-        "hold": {"person": state.hold.person, "tasks": list(state.hold.tasks)},
+        "hold": state.hold.wire(),
         "counts": [state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled],
     }
 
@@ -374,7 +385,7 @@ def restore(scene: FleetScene, data: Mapping[str, Any]) -> FleetState:
     state.tasks = {task["taskId"]: from_wire(Task, task) for task in data["tasks"]}
     state.open_tasks = dict.fromkeys(data["openTasks"])
     state.decisions = {one["id"]: Decision.model_validate(one) for one in data["decisions"]}
-    state.hold = Hold(data["hold"]["person"], tuple(data["hold"]["tasks"]))
+    state.hold = Hold.of(data["hold"])
     counts = data["counts"]
     state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled = counts
     state.index()

@@ -90,6 +90,9 @@ class PickDrop:
         if not any(view.can_pick(site) for site in pick):
             return f"None of its pick places holds a pallet that is free: {_as_they_are(view, pick)}."
         if next(iter(self._drops(view)), None) is None:
+            barred = next((site for site in drop if view.can_drop(site)), None)
+            if barred is not None and view.params.drop_policy.access_rule is not None:
+                return f"{_barred(view, drop, barred)}: {_as_they_are(view, drop)}."
             return f"None of its drop places can be used: {_as_they_are(view, drop)}."
         return "There is a pallet to move."
 
@@ -210,6 +213,15 @@ def _empty_run(view: StreamView, group: tuple[str, ...]) -> Iterator[str]:
 
 def _preceding_empty(view: StreamView, group: tuple[str, ...], site: str) -> bool:
     return all(view.site(before).occupancy == "empty" for before in group[: group.index(site)])
+
+
+def _barred(view: StreamView, group: tuple[str, ...], site: str) -> str:
+    """Which rule of a lane keeps a free place from being used."""
+    before = [one for one in group[: group.index(site)] if view.site(one).occupancy != "empty"]
+    if before:
+        lies = view.site(before[0]).occupancy
+        return f"{site} is free, but by preceding_empty {before[0]} before it must be empty, and it is {lies}"
+    return f"{site} is free, but its lane takes one pallet at a time, and another is on its way"
 
 
 def _as_they_are(view: StreamView, group: tuple[str, ...]) -> str:

@@ -7,7 +7,15 @@ event: a robot coming back, being blocked, carrying something else than thought,
 from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board, Fault
-from beforehand.crafts.fleet.core.rules import IN_FLIGHT, drop_errand, phase_of, target_node
+from beforehand.crafts.fleet.core.rules import (
+    IN_FLIGHT,
+    LOADED,
+    LOST,
+    drop_errand,
+    phase_of,
+    settle_question,
+    target_node,
+)
 from beforehand.crafts.fleet.core.state import Seen
 from beforehand.crafts.fleet.core.timers import start_timers
 from beforehand.model.fleet import Robot
@@ -39,18 +47,25 @@ def _report(board: Board, report: Telemetry) -> None:
     last = seen.report
     if seen.heard and (report.boot, report.seq) <= (last.boot, last.seq):
         return
+    robot = board.robots_now.get(robot_id) or board.state.robots[robot_id]
     if report.node_id is None or report.node_id not in board.state.routes.index:
         report = _at(report, last.node_id)
         board.placeless.add(robot_id)
+        if robot.lost_ts_ms is None:
+            robot = board.change_robot(robot, lost_ts_ms=board.now)
+    elif robot.lost_ts_ms is not None:
+        board.placeless.discard(robot_id)
+        robot = _found(board, robot)
     board.seen_now[robot_id] = Seen(report, board.now)
     board.reports.append((report, last))
-    robot = board.robots_now.get(robot_id) or board.state.robots[robot_id]
     if report.boot != robot.boot:
         robot = _booted(board, robot, report)
     changes = _changes(robot, report)
     if changes:
         came_back = robot.status == "offline" and changes.get("status", "offline") != "offline"
         robot = board.change_robot(robot, **changes)
+        if changes.get("load_state") == "empty":
+            robot = settle_question(board, robot, LOADED)
         if came_back:
             _back(board, robot)
 
@@ -58,6 +73,12 @@ def _report(board: Board, report: Telemetry) -> None:
 def _at(report: Telemetry, node_id: str | None) -> Telemetry:
     """A robot that does not know where it is, or names a place we do not know, is where it was last seen."""
     return report._replace(node_id=node_id, next_node_id=None)
+
+
+def _found(board: Board, robot: Robot) -> Robot:
+    """It knows again where it is, so nobody need look."""
+    robot = board.change_robot(robot, lost_ts_ms=None)
+    return settle_question(board, robot, LOST)
 
 
 def _changes(robot: Robot, report: Telemetry) -> dict[str, Any]:

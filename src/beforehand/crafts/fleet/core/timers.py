@@ -1,4 +1,8 @@
-"""Waits that stand still while a task is paused, and go on with what was left when it is not."""
+"""Waits that stand still while a task is paused, and go on with what was left when it is not.
+
+The lease, how long a task may hold its places, stands still only for what people pause: a robot that is silent or in
+somebody's way holds its places all the same, and in the end a person is asked.
+"""
 
 from typing import Any
 
@@ -17,6 +21,14 @@ def stop_timers(board: Board, task: Task, **changes: Any) -> Task:
     return board.change_task(
         task, deadline_ts_ms=None, remaining_ms=remaining, lease_ts_ms=None, lease_remaining_ms=lease, **changes
     )
+
+
+def stop_deadline(board: Board, task: Task, **changes: Any) -> Task:
+    """The task with its present wait stopped while its lease runs on."""
+    remaining = task.remaining_ms
+    if task.deadline_ts_ms is not None:
+        remaining = max(0, task.deadline_ts_ms - board.now)
+    return board.change_task(task, deadline_ts_ms=None, remaining_ms=remaining, **changes)
 
 
 def start_timers(board: Board, task: Task, **changes: Any) -> Task:

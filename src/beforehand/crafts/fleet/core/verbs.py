@@ -36,6 +36,7 @@ from beforehand.model.decision import Answer
 from beforehand.model.event import iso
 from beforehand.model.fleet import Task
 from beforehand.model.reason import unknown
+from beforehand.model.robot import CancelTarget
 
 Effect = Callable[[Board, Task, Any], None]
 
@@ -174,6 +175,8 @@ def _reactivate(board: Board, task: Task) -> Task:
 def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     """A person did the step: the pallet is booked, and the robot, if it is at it, is told to leave it."""
     assert task.robot_id is not None
+    if _was_done(board, task, value):
+        return
     wanted = "loaded" if task.step == "pick" else "empty"
     sensed = board.seen(task.robot_id).report.load_sensor
     if sensed not in (None, wanted):
@@ -184,12 +187,36 @@ def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     was_at_it, key = task.command_state in IN_FLIGHT, task.command_key
     faults = len(board.faults)
     done = step_done(board, task, "manual")
-    if len(board.faults) > faults or not was_at_it or task.robot_id is None:
+    if len(board.faults) > faults:
+        return
+    if done.ended_ts_ms is None:
+        done = board.change_task(done, by_hand=True)
+    if not was_at_it or task.robot_id is None:
         return
     if done.ended_ts_ms is not None:
-        board.change_robot(board.robot(task.robot_id), orphan_key=key)
+        robot = board.change_robot(board.robot(task.robot_id), orphan_key=key)
+        if robot.status != "offline":
+            board.commands.append(CancelTarget(f"{key}:cancel", robot.robot_id))
     else:
         give_up(board, board.change_task(done, command_state="sent", command_key=key), "next")
+
+
+def _was_done(board: Board, task: Task, value: Any) -> bool:
+    """Whether the step meant is booked already: said twice, a step is done once."""
+    step = value.get("step") if isinstance(value, dict) else value
+    if step not in (None, "pick", "drop"):
+        board.refuse("step.unknown", task.task_id, f"There is no step {step}; a task has a pick and a drop.")
+        return True
+    if step is not None:
+        if step == "drop" and task.step == "pick":
+            says = f"The pick of {task.task_id} is not done, so its drop cannot be."
+            board.refuse("task.step", task.task_id, says, "Say first that the pick is done.")
+        return bool(step != task.step)
+    if task.by_hand:
+        says = f"The pick of {task.task_id} is booked as done by hand, and its drop has not begun."
+        try_next = "If the drop is done too, say so with the value drop."
+        board.refuse("task.step_done", task.task_id, says, try_next)
+    return bool(task.by_hand)
 
 
 def _abort(board: Board, task: Task, value: Any) -> None:

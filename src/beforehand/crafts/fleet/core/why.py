@@ -6,12 +6,14 @@ The rules asked are the ones the tick itself asks, on a board nobody writes to.
 from itertools import islice
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.dispatch import Queue, over_quota
-from beforehand.crafts.fleet.core.eligibility import fit, unfit
-from beforehand.crafts.fleet.core.rules import SUSPECT_AFTER
+from beforehand.crafts.fleet.core.dispatch import Queue, offer_of, over_quota
+from beforehand.crafts.fleet.core.eligibility import Offer, fit, unfit
+from beforehand.crafts.fleet.core.errands import no_errand
+from beforehand.crafts.fleet.core.rules import SUSPECT_AFTER, can_pick
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.errors import NotFoundError
+from beforehand.model.fleet import Task
 from beforehand.model.reason import Reason, name_list
 
 SHOWN = 5
@@ -45,7 +47,7 @@ def why_robot(state: FleetState, robot_id: str, now_ms: int) -> list[Reason]:
         return why_task(state, robot.task_id, now_ms)
     stopped = unfit(board, robot_id)
     if stopped is not None:
-        return [stopped, *_held(board)]
+        return [stopped, *_kept_from_charging(board, stopped, robot_id), *_held(board)]
     if board.hold:
         return _held(board)
     return _no_work(board, robot_id)
@@ -56,19 +58,47 @@ def _no_work(board: Board, robot_id: str) -> list[Reason]:
     if not offers:
         streams = list(board.state.streams)
         reasons = [reason for stream_id in streams[:SHOWN] for reason in _silent(board, stream_id)]
-        says = f"There is no work for {robot_id}: no stream has a pallet to move."
-        if not streams:
-            says = f"There is no work for {robot_id}: the scene has no streams."
-        return [_reason("fleet.no_work", robot_id, says, "Fill a pick place or free a drop place."), *reasons]
+        return [_nothing_to_do(board, robot_id), *reasons]
     fitting = [offer for offer in offers if fit(board, robot_id, offer) is not None]
     if fitting:
         says = f"It gets {fitting[0].source_id} to {fitting[0].target_id} at the next tick."
         return [_reason("robot.next", robot_id, says, "")]
+    return [_unfit_for(board, robot_id, offers[0])]
+
+
+def _unfit_for(board: Board, robot_id: str, offer: Offer) -> Reason:
     if robot_id in board.short_of_charge:
-        says = f"Its battery does not last for {offers[0].source_id} to {offers[0].target_id} and then to a charger."
-        return [_reason("robot.battery_short", robot_id, says, "Let it charge.")]
-    says = f"It cannot reach {offers[0].source_id}, or {offers[0].target_id} from there."
-    return [_reason("robot.no_route", robot_id, says, "Look at the edges between them.")]
+        says = f"Its battery does not last for {offer.source_id} to {offer.target_id} and then to a charger."
+        return _reason("robot.battery_short", robot_id, says, "Let it charge.")
+    says = f"It cannot reach {offer.source_id}, or {offer.target_id} from there."
+    return _reason("robot.no_route", robot_id, says, "Look at the edges between them.")
+
+
+def _nothing_to_do(board: Board, robot_id: str) -> Reason:
+    streams = [board.stream(stream_id) for stream_id in board.state.streams]
+    if not streams:
+        says, try_next = "the scene has no streams", "Add one, or ask for a transport."
+    elif not any(stream.enabled for stream in streams):
+        says, try_next = "every stream is switched off", "Enable one."
+    elif not any(stream.enabled and _has_pallet(board, stream.stream_id) for stream in streams):
+        says, try_next = "no stream has a pallet to move", "Fill a pick place."
+    else:
+        says, try_next = "no stream may move its pallets now", "See what each stream says."
+    return _reason("fleet.no_work", robot_id, f"There is no work for {robot_id}: {says}.", try_next)
+
+
+def _has_pallet(board: Board, stream_id: str) -> bool:
+    handler, params = KINDS[board.stream(stream_id).kind], board.state.params[stream_id]
+    *sources, _ = handler.groups(params).values()
+    return any(can_pick(board, site_id) for group in sources for site_id in group)
+
+
+def _kept_from_charging(board: Board, stopped: Reason, robot_id: str) -> list[Reason]:
+    """Where a robot needs charge and is not on its way to a charger: what keeps it."""
+    if stopped.code != "robot.battery_low":
+        return []
+    kept = no_errand(board, board.robot(robot_id), "charge")
+    return [kept] if kept is not None else []
 
 
 def why_task(state: FleetState, task_id: str, now_ms: int) -> list[Reason]:
@@ -85,13 +115,25 @@ def why_task(state: FleetState, task_id: str, now_ms: int) -> list[Reason]:
         }[task.waits_for]
         return [_reason(task.error_code or "task.held", task_id, task.error or f"It is {task.status}.", ends)]
     if task.robot_id is None:
-        reasons = [reason for robot_id in state.robots if (reason := unfit(board, robot_id)) is not None]
-        return [
-            _reason("task.no_robot", task_id, "It waits for a robot that may take work.", ""),
-            *_held(board),
-            *reasons,
-        ]
+        reasons = [_cannot_take(board, robot_id, task) for robot_id in state.robots]
+        waits = _reason("task.no_robot", task_id, "It waits for a robot that may take work.", "")
+        return [waits, *_held(board), *(reason for reason in reasons if reason is not None)]
     return _under_way(board, task_id)
+
+
+def _cannot_take(board: Board, robot_id: str, task: Task) -> Reason | None:
+    """Why this robot does not get this task, or None."""
+    stopped = unfit(board, robot_id)
+    if stopped is not None:
+        return stopped
+    offer = offer_of(task)
+    if offer.shuns(robot_id, board.now):
+        left = (offer.not_until_ms - board.now) / 1000
+        says = f"It handed {task.task_id} back and does not get it again for {left:.0f} s."
+        return _reason("robot.handed_back", robot_id, says, "Wait, or let another robot take it.")
+    if fit(board, robot_id, offer) is not None:
+        return None
+    return _unfit_for(board, robot_id, offer)
 
 
 def _under_way(board: Board, task_id: str) -> list[Reason]:
@@ -128,15 +170,16 @@ def _silent(board: Board, stream_id: str) -> list[Reason]:
         return [_reason("stream.disabled", stream_id, "It is switched off.", "Enable it.")]
     if board.hold:
         return _held(board)
-    if board.settings.arbitration == "quota" and over_quota(board, stream):
-        says = f"It has started its {stream.quota} tasks of this window of {board.settings.quota_window_s:g} s."
-        return [_reason("stream.quota", stream_id, says, "Wait for the next window or raise the quota.")]
     handler = KINDS[stream.kind]
     suspects = _suspects(board, stream_id)
     view = Queue(board).view(stream_id)
     candidate = next(handler.evaluate(view), None)
     if candidate is None:
-        return [_reason("stream.no_candidate", stream_id, handler.silence(view), "Correct a worksite."), *suspects]
+        try_next = "Correct a worksite, if it is not so."
+        return [_reason("stream.no_candidate", stream_id, handler.silence(view), try_next), *suspects]
+    if board.settings.arbitration == "quota" and over_quota(board, stream):
+        says = f"It has started its {stream.quota} tasks of this window of {board.settings.quota_window_s:g} s."
+        return [_reason("stream.quota", stream_id, says, "Wait for the next window or raise the quota.")]
     busy = [reason for robot_id in board.state.robots if (reason := unfit(board, robot_id)) is not None]
     if len(busy) == len(board.state.robots):
         says = f"{candidate.source_id} waits for a robot: none may take work now."
@@ -164,8 +207,9 @@ def _held(board: Board) -> list[Reason]:
     if board.hold.person:
         says = "A person holds the fleet; nothing moves."
         reasons.append(_reason("fleet.held", board.state.scene.name, says, "Clear the hold."))
-    if board.hold.tasks:
-        says = f"The fleet is frozen after an error of {name_list(board.hold.tasks)}; no new work is assigned."
+    if board.hold.tasks or board.hold.robots:
+        broken = name_list((*board.hold.tasks, *board.hold.robots))
+        says = f"The fleet is frozen after an error of {broken}; no new work is assigned."
         reasons.append(_reason("fleet.frozen", board.state.scene.name, says, "Resume or abort what is held."))
     return reasons
 

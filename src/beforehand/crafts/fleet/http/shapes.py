@@ -28,7 +28,7 @@ class Load(WireModel):
 
 
 class WithValue(WireModel):
-    """What goes with a verb, such as the worksite to drop a pallet at instead."""
+    """What goes with a verb: the worksite to drop a pallet at instead, or the step that was done by hand."""
 
     value: Any = None
 
@@ -80,6 +80,7 @@ class HeldShape(Shape):
     held: bool
     person: bool
     tasks: list[str]
+    robots: list[str]
 
 
 class FleetShape(Shape):
@@ -87,6 +88,7 @@ class FleetShape(Shape):
     held: bool
     person: bool
     held_tasks: list[str]
+    held_robots: list[str]
     tasks_completed: int
     tasks_failed: int
     tasks_canceled: int
