@@ -191,15 +191,22 @@ class Topology:
         return path
 
     def _downhill(self, s: int, t: int) -> list[int] | None:
-        """Follow the exact distances to the target, always to the smallest name that lies on a best path."""
+        """Follow the exact distances to the target."""
         far = self._distance_to(t)
         if far[s] < 0:
             return None
         path = [s]
         while path[-1] != t:
-            u = path[-1]
-            path.append(next(v for v in self.after[u] if far[v] >= 0 and self.weight[u, v] + far[v] == far[u]))
+            path.append(self.next_towards(path[-1], far))
         return path
+
+    def distances_to(self, end: str) -> Sequence[float]:
+        """The combined weight of the best way from every position, by number; -1 where there is none."""
+        return self._distance_to(self.number[end])
+
+    def next_towards(self, u: int, far: Sequence[float]) -> int:
+        """Of the positions one move on that lie on a best path, the one with the smallest name."""
+        return next(v for v in self.after[u] if far[v] >= 0 and self.weight[u, v] + far[v] == far[u])
 
     def _distance_to(self, t: int) -> Sequence[float]:
         known = self._distances.get(t)
