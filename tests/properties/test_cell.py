@@ -336,6 +336,73 @@ def test_an_edited_list_is_caught_or_right_and_its_repair_verifies(data: st.Data
         assert len(kept) == sum(place is not None for place in proposal.origin)
 
 
+@settings(bounded, max_examples=200)
+@given(st.data())
+def test_no_shorter_sequence_keeps_what_a_repair_keeps(data: st.DataObject) -> None:
+    scene = data.draw(cells(even=True))
+    assert scene.state
+    made = built(scene, data.draw(intents(scene)))
+    assume(made is not None and len(made.steps) > 1)
+    assert made is not None
+    edited = to_plan_steps(made)
+    for _ in range(data.draw(st.integers(1, 3))):
+        edited = _edited(edited, data) if len(edited) > 1 else edited
+    proposal = repair(scene, edited, scene.state)
+    assume(not proposal.problems)
+    kept = [step for step, place in zip(proposal.steps, proposal.origin, strict=True) if place is not None]
+    wanted = [(step.action, step.target, step.position, step.tool) for step in kept]
+    assert len(proposal.steps) == _shortest_with(scene, wanted)
+
+
+Wanted = list[tuple[str, str, str | None, str | None]]
+
+
+def _shortest_with(scene: CellScene, wanted: Wanted) -> int:
+    """The fewest steps that hold these in this order: breadth-first over all a robot can do, one step at a time."""
+    assert scene.state
+    start = (0, scene.state.current_position, scene.state.current_tool, "")
+    front, seen, steps = {start}, {start}, 0
+    while front:
+        if any(done == len(wanted) and not owed for done, _, _, owed in front):
+            return steps
+        front = {after for spot in front for after in _one_step(scene, wanted, *spot)} - seen
+        seen |= front
+        steps += 1
+    raise AssertionError("the repair found a way where there is none")
+
+
+def _one_step(
+    scene: CellScene, wanted: Wanted, done: int, place: str, tool: str, owed: str
+) -> list[tuple[int, str, str, str]]:
+    """Every move, tool change and wanted routine from here; a move to safety that is owed comes before all else."""
+    following = wanted[done] if done < len(wanted) else None
+    moves = [owed] if owed else [b for a, b in edges(scene) if a == place]
+    found = [(done + (following == ("move", b, None, None)), b, tool, "") for b in moves]
+    if owed:
+        return found
+    stands = {stand.name: stand.stand for stand in scene.tools}
+    if tool != "none" and stands[tool] == place:
+        step = ("routine", "tool_release", place, tool)
+        found += [(done + (step == following), place, "none", safe) for safe in _owed(scene, "tool_release", place)]
+    for name in [name for name, stand in stands.items() if tool == "none" and stand == place]:
+        step = ("routine", "tool_attach", place, name)
+        found += [(done + (step == following), place, name, safe) for safe in _owed(scene, "tool_attach", place)]
+    if following and following[0] == "routine" and following[2] == place and not following[1].startswith("tool_"):
+        needs = next(one.tool_needed for one in scene.routines if one.name == following[1])
+        if needs in (None, tool):
+            found += [(done + 1, place, tool, safe) for safe in _owed(scene, following[1], place)]
+    return found
+
+
+def _owed(scene: CellScene, routine: str, place: str) -> list[str]:
+    """Where the robot must go straight after: nowhere (""), the safe place, or no way at all."""
+    supports = [one for r in scene.routines if r.name == routine for one in r.supported_at if one.position == place]
+    if not supports or supports[0].action_after != "move_safe":
+        return [""]
+    safe = {one.name for one in scene.positions if one.role == "safe"}
+    return sorted(b for a, b in edges(scene) if a == place and b in safe)[:1]
+
+
 def _edited(steps: list[dict[str, Any]], data: st.DataObject) -> list[dict[str, Any]]:
     """Drop, double or swap a step, and chain what is left."""
     at = data.draw(st.integers(0, len(steps) - 1))

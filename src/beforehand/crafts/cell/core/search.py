@@ -83,7 +83,7 @@ class _Search:
         return True
 
     def _greedy(self, tools: Sequence[str] | None) -> Order | None:
-        """Always the cheapest goal next; with tools, one that needs no change while there is one, then the next tool's."""
+        """Always the cheapest goal next; with tools, all that needs no change first, then the next tool's."""
         spot, done = self.ledger.start, 0
         order: list[int] = []
         taken = np.zeros(self.count)
