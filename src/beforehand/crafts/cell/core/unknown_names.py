@@ -12,8 +12,8 @@ from typing import Any
 from beforehand.crafts.cell.core.grammar import Refusal
 from beforehand.crafts.cell.core.lexicon import (
     ARTICLES,
+    GLUE,
     HARD,
-    NOUNS,
     Lexicon,
     Phrase,
     Token,
@@ -21,6 +21,8 @@ from beforehand.crafts.cell.core.lexicon import (
     lexicon,
     tokens,
 )
+from beforehand.crafts.cell.core.sites import GENERIC
+from beforehand.crafts.cell.core.spelling import corrected
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
 from beforehand.model.reason import Problem, name_list, nearest_names
 
@@ -29,7 +31,7 @@ _JOINTS = frozenset(["and", "then", "afterwards", "finally", "lastly", "next", "
 _TALK = frozenset(["please", "kindly", "now", "ok", "okay", "robot", "hi", "hello", "hey"])
 _TAILS = frozenset(["back", "away", "down", "off", "on", "up", "tool", "place", "position", "routine"])
 _AT = ("at", "in", "on", "to")
-_NUMBERED = re.compile(r"There is no position (\d+) in this cell")
+_FILLERS = frozenset(["so", "well", "just", "still", "even", "already", "um", "uh", "eh", "hmm", "oh", "yes", "right"])
 LONGEST_NAME = 4
 
 Word = tuple[str, Token]
@@ -38,10 +40,10 @@ Word = tuple[str, Token]
 
 def strange_names(text: str, scene: CellScene, refusal: Refusal) -> list[Problem]:
     """A problem for every name the cell does not have; none where the sentence is not clear enough to say so."""
-    if any(word.lower() in HARD or word == "?" for word in refusal.words):
-        return []
-    found = [_problem(scene, "position", number, f"Pos_{number}") for number in _NUMBERED.findall(refusal.says)]
     known = lexicon(scene)
+    if any(word == "?" or word.lower() in HARD or corrected(word.lower(), known) in HARD for word in refusal.words):
+        return []
+    found = [_problem(scene, "position", name, f"Pos_{name}" if is_number(name) else name) for name in refusal.unknown]
     for clause in _clauses(text):
         found += _Clause(scene, known, clause).strangers()
     return list({(one.code, one.about): one for one in found}.values())
@@ -104,21 +106,24 @@ class _Clause:
 
     def _name(self, kind: str, at: int, end: int) -> list[Problem]:
         name = " ".join(dict.fromkeys(piece for piece, _ in self.written[at:end]))
-        if not name or end - at > LONGEST_NAME or is_number(name) or self._bare_noun(at):
+        if not name or end - at > LONGEST_NAME or is_number(name) or self._no_name(at, end):
             return []
         return [_problem(self.scene, kind, name, name)]
 
-    def _bare_noun(self, at: int) -> bool:
-        """`position` by itself names nothing; `Station_X` does."""
+    def _no_name(self, at: int, end: int) -> bool:
+        """Words nobody would call a thing: `position` by itself, "actually", or a verb among them."""
         piece, token = self.written[at]
-        return token.word in NOUNS and piece == token.text
+        bare = token.word in GENERIC and piece == token.text
+        busy = {word for table in (self.known.verbs, self.known.routines) for phrase in table for word in phrase}
+        said = [part.text for piece, part in self.written[at:end] if piece == part.text]
+        return bare or any(word.endswith("ly") or word.lower() in busy | GLUE | _FILLERS for word in said)
 
     def _is_place(self, at: int) -> bool:
         """Whether a place is named from here on, as far as its first word goes."""
         if at >= len(self.words):
             return False
         following = self.words[at + 1] if at + 1 < len(self.words) else ""
-        numbered = is_number(self.words[at]) or (self.words[at] in NOUNS and is_number(following))
+        numbered = is_number(self.words[at]) or (self.words[at] in self.known.kinds and is_number(following))
         return numbered or self._longest(self.known.places, at)[0] is not None
 
     def _past(self, at: int, words: Iterable[str]) -> int:
