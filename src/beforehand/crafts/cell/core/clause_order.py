@@ -37,7 +37,7 @@ class Placed:
     last: int
     lead: tuple[Joint, ...]
     joined: str
-    """start, then, and, or nothing."""
+    """start, then, and, sign, or nothing."""
     bare: bool = False
     """No sign and no `and` stands between it and the clause before."""
     trail: tuple[Joint, ...] = ()

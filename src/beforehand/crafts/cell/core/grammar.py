@@ -100,21 +100,25 @@ class _Sentence:
         self.unknown: list[str] = []
         self.notes: list[str] = []
         cut = [token for token in tokens(text) if token.text not in "\"'“”‘’«»`"]
-        self.tokens = _asked_for([self._spelled(token) for token in _shortened(cut)])
+        self.tokens = _asked_for([word for token in _shortened(cut) for word in self._spelled(token)])
         self.reader = Reader(self.tokens, grammar.lexicon, grammar.scene)
         self.at = 0
 
-    def _spelled(self, token: Token) -> Token:
+    def _spelled(self, token: Token) -> list[Token]:
+        """The word as it is read; a name written as one word comes apart."""
         if token.word in self.lexicon.words or not token.word.isalpha():
-            return token
+            return [token]
+        if apart := self.lexicon.joined.get(token.word):
+            self.notes.append(f"'{token.text}' was read as '{' '.join(apart)}'.")
+            return [Token(token.text, word) for word in apart]
         word = corrected(token.word, self.lexicon)
         if word is None:
-            return token
+            return [token]
         plural = word == singular(token.word, self.lexicon) and word in self.lexicon.kinds
         if word not in HARD and not plural and not token.word.endswith("ing"):
             self.chips.append(Chip(token.text, f"read as {word}"))
             self.notes.append(f"'{token.text}' was read as '{word}'.")
-        return Token(token.text, _plain(word))
+        return [Token(token.text, _plain(word))]
 
     def read(self) -> Understood | Refusal:
         hard = [token.text for at, token in enumerate(self.tokens) if token.word in HARD and not self._harmless(at)]
@@ -132,10 +136,15 @@ class _Sentence:
         return Understood(Intent(steps=steps), tuple(self.chips), tuple(dict.fromkeys(self.notes)))
 
     def _weigh_order(self) -> None:
-        for word in contradictions(self.clauses):
+        repeated = [joint.text for clause in self.clauses if self._repeats(clause) for joint in clause.trail]
+        for word in [*contradictions(self.clauses), *repeated]:
             self.trouble.append(word)
             says = f"'{word}' does not fit the order in which the steps are named: name them as they are to be done."
             self.reasons.append(says)
+
+    def _repeats(self, clause: Placed) -> bool:
+        """`weld 1 and 2, 1 last` does not weld 1 twice: it turns the order round."""
+        return any(self.goals[at] in self.goals[:at] for at in range(clause.first - 1, clause.last))
 
     def _harmless(self, at: int) -> bool:
         """`that` in "after that", and the like: hard words inside a phrase that is known as a whole."""
@@ -194,7 +203,8 @@ class _Sentence:
             return "start"
         if any(joint.kind not in ("sign", "and", "first") for joint in lead):
             return "then"
-        return "and" if any(joint.kind in BREAKS for joint in joints) else "nothing"
+        kinds = {joint.kind for joint in joints}
+        return "sign" if "sign" in kinds else "and" if "and" in kinds else "nothing"
 
     def _close(self, joints: list[Joint], lead: tuple[Joint, ...]) -> None:
         """The end of the sentence: nothing may be left open."""
@@ -232,15 +242,13 @@ class _Sentence:
 
     def _counted(self) -> tuple[int, int] | None:
         """`2.` or `second` before a clause: its number, and how many words say it."""
-        words, at = self.reader.words, self.at
-        number = int(words[at]) if is_number(words[at]) else self.reader.ordinal_number(at)
-        if number == 1 and not is_number(words[at]):
-            return None
-        signs = 1 if self.reader.word(at + 1) in (".", ")", ":", ",") else 0
-        if not number or (is_number(words[at]) and not signs) or not self.reader.opens(at + 1 + signs):
-            return None
-        fresh = not self.clauses or (at > 0 and self.tokens[at - 1].text in SIGNS)
-        return (number, 1 + signs) if fresh else None
+        at = self.at
+        fresh = not self.clauses or self.tokens[at - 1].text in SIGNS or self.reader.item_number(0)
+        if fresh and (many := self.reader.item_number(at)):
+            return int(self.reader.words[at]), many
+        number = self.reader.ordinal_number(at)
+        many = 2 if self.reader.word(at + 1) == "," else 1
+        return (number, many) if fresh and number > 1 and self.reader.opens(at + many) else None
 
     def _match(self, phrases: tuple[Phrase, ...]) -> int:
         fits = [len(phrase) for phrase in phrases if self.reader.words[self.at : self.at + len(phrase)] == phrase]

@@ -7,7 +7,7 @@ misspelt word can be is `spelling.py`'s to say.
 import re
 from dataclasses import dataclass, field
 
-from beforehand.crafts.cell.core.sites import GENERIC, Site
+from beforehand.crafts.cell.core.sites import GENERIC, Site, is_label
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
 
 Phrase = tuple[str, ...]
@@ -32,7 +32,7 @@ HARD = frozenset(
         leave delete maybe perhaps possibly probably should might may what where why how who which whose is are was
         were does did again twice thrice times half slowly quickly carefully unlike rather than any some few several
         most least between near opposite other others rest remaining it its them there that this those these via
-        actually anyway sorry oops meanwhile reverse"""
+        here actually anyway sorry oops meanwhile reverse"""
     )
 )
 """Words that turn, bend or leave open what is meant: their presence alone is a reason to ask again."""
@@ -63,7 +63,7 @@ ORDER: dict[str, tuple[Phrase, ...]] = {"first": FIRST, "then": THEN, "last": LA
 """Words that say when a clause is to be done."""
 
 VERBS: dict[str, str] = {
-    "move": "go to;go;move to;move;drive to;drive;head to;travel to;go back to;return to;come back to;come to;"
+    "move": "go to;goto;go;move to;move;drive to;drive;head to;travel to;go back to;return to;come back to;come to;"
     "proceed to;move the robot to;drive the robot to;send the robot to;bring the robot to;move robot to;"
     "drive robot to;send robot to;bring robot to;go at;go in;move at;drive at;move back to;drive back to",
     "visit": "visit",
@@ -75,13 +75,22 @@ VERBS: dict[str, str] = {
     "change the tool to;switch tool to;switch the tool to;attach tool;tool attach;pick",
     "release": "release;put back;put away;return;detach;unmount;take off;remove;give back;bring back;tool release;"
     "release tool;hand back;put down",
-    "put": "put",
+    "put": "put;bring;give;hand",
     "put it back": "put it back;put it away;put it down",
     "run": "run;do;execute;perform;carry out;start;make",
     "same": "do the same;do same;do the same thing;the same;same;same thing;the same thing;repeat",
 }
-PLURALS = {"positions": "pos", "position": "pos", "spots": "spot", "places": "place", "points": "point"}
-PLURALS |= {"locations": "location", "nr": "number", "no.": "number", "#": "number", "@": "at"}
+READ_AS = {"positions": "pos", "position": "pos", "spots": "spot", "places": "place", "points": "point"}
+READ_AS |= {
+    "secondly": "second",
+    "thirdly": "third",
+    "fourthly": "fourth",
+    "locations": "location",
+    "nr": "number",
+    "no.": "number",
+    "#": "number",
+    "@": "at",
+}
 ARTICLES = ("the", "a", "an", "my", "our")
 PREPOSITIONS = ("at", "in", "on", "to", "of", "from")
 GLUE = frozenset((*ARTICLES, *PREPOSITIONS)) | frozenset(
@@ -101,6 +110,8 @@ class Token:
     """As it stands in the sentence."""
     word: str
     """As it is read: lower case, number words as digits, `position` as `pos`."""
+    glued: bool = field(default=False, compare=False)
+    """Written in one piece with the word before it, as the 2 of `Pos_1_2`."""
 
 
 @dataclass(slots=True)
@@ -119,6 +130,8 @@ class Lexicon:
     longest: int = 1
     names: frozenset[str] = frozenset()
     """Words of the scene's own names."""
+    joined: dict[str, Phrase] = field(default_factory=dict)
+    """Names of several words, written as one."""
     grammar: frozenset[str] = frozenset()
     """All other words that are understood, or understood to be refused."""
 
@@ -147,7 +160,7 @@ def lexicon(scene: CellScene) -> Lexicon:
     made.home = homes[0] if len(homes) == 1 else None
     for kind, phrases in VERBS.items():
         for line in phrases.split(";"):
-            made.verbs[tuple(PLURALS.get(word, word) for word in line.split())] = kind
+            made.verbs[tuple(READ_AS.get(word, word) for word in line.split())] = kind
     return _with_words(made)
 
 
@@ -156,11 +169,12 @@ def _with_words(made: Lexicon) -> Lexicon:
     made.longest = max((len(phrase) for table in tables for phrase in table), default=1)
     busy = {word for table in (made.routines, made.verbs) for phrase in table for word in phrase if word != "home"}
     kinds = {word for site in made.sites for word in (*site.family, site.role) if word}
-    made.kinds = frozenset((kinds - busy - HARD) | set(GENERIC))
+    made.kinds = frozenset({word for word in kinds - busy - HARD if not is_label(word)} | set(GENERIC))
     made.names = frozenset(word for table in tables[:3] for phrase in table for word in phrase) | made.kinds
+    made.joined = {"".join(phrase): phrase for table in tables[:3] for phrase in table if len(phrase) > 1}
     talk = (*SMALL_TALK, *FIRST, *THEN, *LAST, *NOW, *made.verbs)
     made.grammar = frozenset(word for phrase in talk for word in phrase)
-    made.grammar |= HARD | GLUE | {"home", "one"} | set(GENERIC) | set(PLURALS) | set(NUMBERS) | set(ORDINALS)
+    made.grammar |= HARD | GLUE | {"home", "one"} | set(GENERIC) | set(READ_AS) | set(NUMBERS) | set(ORDINALS)
     return made
 
 
@@ -174,6 +188,7 @@ def tokens(text: str, *, whole: bool = False) -> list[Token]:
     found: list[Token] = []
     for match in _WORD.finditer(text):
         piece = match.group()
+        glued = text[match.start() - 1 : match.start()] in ("_", "-")
         if (
             piece == "_"
             or (piece == "-" and (whole or _joins(text, match.start())))
@@ -181,14 +196,15 @@ def tokens(text: str, *, whole: bool = False) -> list[Token]:
         ):
             continue
         for part in _CAMEL.split(piece):
-            found.append(Token(part, _read(part)))
+            found.append(Token(part, _read(part), glued))
     return found
 
 
 def _joins(text: str, at: int) -> bool:
-    """A hyphen between two letters, or a letter and a digit, with no space on either side."""
+    """A hyphen between two words, or a word and a digit, with no space on either side; `a-c` is from a to c."""
     left, right = text[at - 1 : at], text[at + 1 : at + 2]
-    return left.isalnum() and right.isalnum() and not left.isdigit()
+    letters = not text[max(at - 2, 0) : max(at - 1, 0)].isalnum() and not text[at + 2 : at + 3].isalnum()
+    return left.isalnum() and right.isalnum() and not left.isdigit() and not (letters and right.isalpha())
 
 
 def is_number(word: str) -> bool:
@@ -205,4 +221,4 @@ def _read(word: str) -> str:
         return str(NUMBERS.index(low))
     if low == "…" or low.startswith(".."):
         return ".."
-    return PLURALS.get(low, low)
+    return READ_AS.get(low, low)

@@ -22,7 +22,7 @@ class Reader(PlaceReader):
         self.needs = {one.name: one.tool_needed for one in scene.routines}
 
     def clause(self, at: int, before: Sequence[Goal], joined_by: str) -> Clause:
-        """`joined_by` is what stands before the clause: start, then, and (or a sign), or nothing."""
+        """`joined_by` is what stands before the clause: start, then, and, sign, or nothing."""
         verb, after_verb = self.longest(self.lexicon.verbs, at)
         routine, after_routine = self.longest(self.lexicon.routines, at)
         if routine is not None and after_routine >= after_verb:
@@ -45,11 +45,6 @@ class Reader(PlaceReader):
             return self._home(at + 1)
         return self._more_places(at, before, joined_by)
 
-    def opens(self, at: int) -> bool:
-        """Whether a verb or a routine stands here."""
-        routine, verb = self.longest(self.lexicon.routines, at)[0], self.longest(self.lexicon.verbs, at)[0]
-        return routine is not None or verb is not None
-
     def _home(self, at: int) -> Clause:
         home = self.lexicon.home
         if home is None:
@@ -64,6 +59,8 @@ class Reader(PlaceReader):
 
     def _attach(self, at: int) -> Clause:
         tool, end = self._tool(self.skip(at, ARTICLES))
+        if self.word(end) == "off":
+            return end + 1, [Goal(action="release_tool", tool=tool)], f"Release {tool}"
         end = end + 1 if self.word(end) == "up" else end
         return end, [Goal(action="attach_tool", tool=tool)], f"Attach {tool}"
 
@@ -173,9 +170,9 @@ class Reader(PlaceReader):
     def _more_places(self, at: int, before: Sequence[Goal], joined_by: str) -> Clause:
         """More places for the verb before: `weld 1, then 2`."""
         last = before[-1] if before else None
-        if last is None or last.position is None or joined_by not in ("and", "then"):
+        if last is None or last.position is None or joined_by not in ("and", "sign", "then"):
             raise Mishap(at)
         if last.action == "routine":
             return self._placed(at, str(last.routine))
-        end, places = self.places(at, None, ranges=False, goes_on=True)
+        end, places = self.places(self.skip(at, ("to",)), None, ranges=False, goes_on=True)
         return end, [Goal(action="move", position=place) for place in places], f"Move to {name_list(places)}"

@@ -64,10 +64,22 @@ class PlaceReader:
         place, place_end = self.longest(self.lexicon.places, at)
         return self.order_word(at) or (verb is not None and (place is None or place_end < end))
 
+    def opens(self, at: int) -> bool:
+        """Whether a verb or a routine stands here."""
+        routine, verb = self.longest(self.lexicon.routines, at)[0], self.longest(self.lexicon.verbs, at)[0]
+        return routine is not None or verb is not None
+
+    def item_number(self, at: int) -> int:
+        """How many words number an item of a list of clauses: `2.` or `2)` before a verb."""
+        signed = self.word(at + 1) in (".", ")", ":")
+        return 2 if is_number(self.word(at)) and signed and self.opens(at + 2) else 0
+
     def order_word(self, at: int) -> bool:
         """A word of order, and not the number it can also be: `first` in "the first station"."""
         counts = self.ordinal_number(at) or self.word(at) in ("last", "next")
-        if counts and (self._kind(at + 1) > at + 1 or self.tokens[at + 1 : at + 2] == [Token("one", "1")]):
+        end = self._kind(at + 1)
+        named = end > at + 1 and not is_label(self._label_at(end))
+        if counts and (named or self.tokens[at + 1 : at + 2] == [Token("one", "1")]):
             return False
         return any(self.words[at : at + len(one)] == one for phrases in ORDER.values() for one in phrases)
 
@@ -131,14 +143,17 @@ class PlaceReader:
         both = self.word(self.skip(at, ("at",))) == "both"
         at = self.skip(at, ("at",)) + 1 if both else at
         end, found, kind = self._span(at, routine, ranges, kind)
+        if goes_on:
+            self._refuse_way_points(at, found, routine)
         bare = not kind
-        while (following := self._next_in_list(end, kind)) is not None:
+        while (following := self._next_in_list(end, kind, found[-1].label)) is not None:
             try:
                 end, more, kind = self._span(following, routine, ranges, kind)
             except Mishap as mishap:
                 if mishap.says:
                     raise
                 break
+            self._refuse_way_points(following, more, routine)
             found += more
             bare = bare and not kind
         if both and len(found) != 2:
@@ -148,12 +163,24 @@ class PlaceReader:
         self.family = kind
         return end, [site.name for site in found]
 
-    def _next_in_list(self, end: int, kind: Phrase) -> int | None:
+    def _refuse_way_points(self, at: int, found: list[Site], routine: str | None) -> None:
+        """`weld 1, home`: behind a routine's places, a place by name may be one to go to."""
+        for site in found if routine else ():
+            if not site.label and (site.name == self.lexicon.home or site.name not in self.supports[str(routine)]):
+                says = f"It is not clear whether {routine} is to run at {site.name}, or the robot to go there."
+                raise Mishap(at, says)
+
+    def _next_in_list(self, end: int, kind: Phrase, label: str) -> int | None:
         """Where the next place of a list begins: behind a comma or `and`, or straight away if it is of the kind."""
         following = self.skip(end, (",", "and", "&", "+"))
+        if self.item_number(0) and self.item_number(following):
+            return None
         if following > end:
             return None if self.opens_clause(following) else following
-        if is_number(self.word(end)) or (kind and is_label(self.word(end)) and self.word(end) in self.sites.labels):
+        if end < len(self.tokens) and self.tokens[end].glued:
+            return None
+        lettered = is_label(self.word(end)) and self.word(end) in self.sites.labels
+        if is_number(self.word(end)) or (lettered and (kind or label.isalpha())):
             return end
         named, _ = self.longest(self.lexicon.places, end)
         alike = named is not None and kind and self.by_name[named[0]].label and self.by_name[named[0]].family == kind
@@ -162,19 +189,21 @@ class PlaceReader:
     def _refuse_mixed(self, at: int, found: list[Site]) -> None:
         """Numbers alone that would be of several kinds, although each could be of more than one."""
         doubtful = [site for site in found if sum(site.label == other.label for other in self.sites.all) > 1]
-        if doubtful and len({site.family for site in found}) > 1:
+        if doubtful and len({site.family for site in found if site.label}) > 1:
             names = name_list(site.name for site in found)
             raise Mishap(at, f"The numbers would be of several kinds ({names}): use the full names.")
 
     def _span(self, at: int, routine: str | None, ranges: bool | None, kind: Phrase) -> tuple[int, list[Site], Phrase]:
         """One place, or all from one to another of its kind; and the kind."""
         at = self.skip(at, ("at", "in", "on"))
-        if ranges and self.word(at) == "from":
-            at += 1
+        opened = bool(ranges) and self.word(at) == "from"
+        at += opened
         plural = self._plural(at)
         end, first, kind = self._place(at, routine, kind)
         bridge, beyond = self._bridge(end)
         if not bridge or (bridge == ".." and not is_number(self.word(beyond))):
+            if opened:
+                raise Mishap(at - 1)
             return end, [first], kind
         if ranges is False or not first.label or not (ranges or plural or bridge in CLEAR):
             raise Mishap(end)
@@ -214,7 +243,7 @@ class PlaceReader:
                     return end, site, site.family
                 noun = self.word(end) in GENERIC and not is_label(self._label_at(end + 1))
                 return end + noun, site, ()
-        if kind and is_label(self.word(at)) and not is_number(self.word(at)):
+        if kind and not is_number(self.word(at)) and self.word(at) in self.sites.labels:
             return at + 1, self._meant(at, kind, self.word(at), routine), kind
         at = self.skip(at, (*ARTICLES, "number")) if not self._lettered(at) else at
         end = self._kind(at)
@@ -229,7 +258,8 @@ class PlaceReader:
         """A letter alone that some position's name ends in: `weld a and b`."""
         word, following = self.word(at), self.word(at + 1)
         known = len(word) == 1 and word.isalpha() and word in self.sites.labels
-        return known and not (word == "a" and following.isalpha() and following != "and")
+        joined = following in ("and", "to", *self.sites.labels)
+        return known and not (word == "a" and following.isalpha() and not joined)
 
     def _kind(self, at: int) -> int:
         """Where the kind words from here on end."""

@@ -41,10 +41,9 @@ class Site:
         return self.phrase[:-1] if self.label else self.phrase
 
     def is_a(self, kind: Sequence[str]) -> bool:
-        """Whether these words name its kind: all are its own, and the last is what it is at heart, or its role."""
-        told = [word for word in kind if word not in GENERIC]
-        own = [word for word in self.family if word not in GENERIC]
-        return bool(told) and set(told) <= {*own, self.role} and told[-1] in (*own[-1:], self.role)
+        """Whether these words, beside those that fit any position, are words of its name or its role."""
+        told = {word for word in kind if word not in GENERIC}
+        return bool(told) and told <= {*self.family, self.role}
 
 
 def is_label(word: str) -> bool:

@@ -12,7 +12,6 @@ from typing import Any
 from beforehand.crafts.cell.core.grammar import Refusal
 from beforehand.crafts.cell.core.lexicon import (
     ARTICLES,
-    GLUE,
     HARD,
     Lexicon,
     Phrase,
@@ -22,7 +21,7 @@ from beforehand.crafts.cell.core.lexicon import (
     tokens,
 )
 from beforehand.crafts.cell.core.sites import GENERIC
-from beforehand.crafts.cell.core.spelling import corrected
+from beforehand.crafts.cell.core.spelling import corrected, singular
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
 from beforehand.model.reason import Problem, name_list, nearest_names
 
@@ -31,7 +30,7 @@ _JOINTS = frozenset(["and", "then", "afterwards", "finally", "lastly", "next", "
 _TALK = frozenset(["please", "kindly", "now", "ok", "okay", "robot", "hi", "hello", "hey"])
 _TAILS = frozenset(["back", "away", "down", "off", "on", "up", "tool", "place", "position", "routine"])
 _AT = ("at", "in", "on", "to")
-_FILLERS = frozenset(["so", "well", "just", "still", "even", "already", "um", "uh", "eh", "hmm", "oh", "yes", "right"])
+_FILLERS = frozenset(["so", "well", "just", "still", "even", "already", "um", "uh", "oh", "yes", "i", "mean"])
 LONGEST_NAME = 4
 
 Word = tuple[str, Token]
@@ -82,7 +81,7 @@ class _Clause:
 
     def _place(self, at: int) -> list[Problem]:
         at = self._past(at, (*_AT, *ARTICLES, "from"))
-        if at >= len(self.words) or self._is_place(at):
+        if at >= len(self.words) or self._is_place(at) or self._is_kind(at):
             return []
         return self._name("position", at, len(self.words))
 
@@ -90,7 +89,8 @@ class _Clause:
         at, end = self._past(at, ARTICLES), len(self.words)
         while end > at and self.words[end - 1] in _TAILS:
             end -= 1
-        if at >= end or self._longest(self.known.tools, at)[0] is not None:
+        own = {word for tool in self.known.kit for word in tool.family}
+        if at >= end or self.words[at] in own:
             return []
         return self._name("tool", at, end)
 
@@ -106,7 +106,7 @@ class _Clause:
 
     def _name(self, kind: str, at: int, end: int) -> list[Problem]:
         name = " ".join(dict.fromkeys(piece for piece, _ in self.written[at:end]))
-        if not name or end - at > LONGEST_NAME or is_number(name) or self._no_name(at, end):
+        if not name[:1].isalpha() or end - at > LONGEST_NAME or is_number(name) or self._no_name(at, end):
             return []
         return [_problem(self.scene, kind, name, name)]
 
@@ -114,9 +114,18 @@ class _Clause:
         """Words nobody would call a thing: `position` by itself, "actually", or a verb among them."""
         piece, token = self.written[at]
         bare = token.word in GENERIC and piece == token.text
-        busy = {word for table in (self.known.verbs, self.known.routines) for phrase in table for word in phrase}
+        busy = (self.known.grammar - self.known.kinds) | {word for phrase in self.known.routines for word in phrase}
         said = [part.text for piece, part in self.written[at:end] if piece == part.text]
-        return bare or any(word.endswith("ly") or word.lower() in busy | GLUE | _FILLERS for word in said)
+        read = {corrected(word.lower(), self.known) or word.lower() for word in said}
+        odd = any(word.endswith("ly") or not word[0].isalnum() for word in read)
+        return bare or odd or bool(read & (busy | _FILLERS)) or sum(map(is_number, read)) > 1
+
+    def _is_kind(self, at: int) -> bool:
+        """A kind of place by itself, or the letter of one: known, only not which; `Station_X` in one word is a name."""
+        piece, token = self.written[at]
+        labels = {site.label for site in self.known.sites}
+        word = singular(token.word, self.known) or token.word
+        return piece == token.text and word in (self.known.kinds - set(GENERIC)) | labels
 
     def _is_place(self, at: int) -> bool:
         """Whether a place is named from here on, as far as its first word goes."""
