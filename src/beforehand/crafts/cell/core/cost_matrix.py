@@ -32,7 +32,7 @@ class Ledger:
         places |= {end for place in sorted(places) for end in self._ends(place)}
         self.places = sorted(place for place in places if place in lookup.positions)
         self.at = {place: number for number, place in enumerate(self.places)}
-        moves, _ = distances_among(lookup.topology, [lookup.topology.number[place] for place in self.places])
+        moves = distances_among(lookup.topology, [lookup.topology.number[place] for place in self.places])
         self.moves: list[list[int]] = moves.tolist()
         self.watch = Watch(lookup.scene)
         self.time = self.watch.travel(lookup.topology, self.places, self.moves)

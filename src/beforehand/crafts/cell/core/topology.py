@@ -9,7 +9,6 @@ Dijkstra, which is scipy's in big graphs only, and only where scipy is installed
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import Any
 
 from beforehand.model.cell import CellScene, Number
@@ -51,8 +50,6 @@ class Topology:
         self.weight = {edge: cost * self.radix + 1 for edge, cost in weights.items()}
         self.heaviest = max(self.weight.values(), default=0)
         self.even = len(set(weights.values())) <= 1
-        self.unit = next(iter(weights.values()), 0)
-        """The cost of every move where costs are even."""
         self.matrices: dict[bool, Any] = {}
         """The same as scipy matrices, forwards and backwards, once somebody has asked for them."""
         self._distances: dict[int, Sequence[float]] = {}
@@ -100,14 +97,6 @@ class Topology:
         else:
             found = self._by_levels(s, t) if self._within else self._from_both_ends(s, t)
         return None if found is None else [self.names[at] for at in found]
-
-    def length(self, path: Sequence[str]) -> tuple[int, int]:
-        """Moves and cost (in whole units) of a path along allowed moves."""
-        moves = len(path) - 1
-        if self.even:
-            return moves, moves * self.unit
-        total = sum(self.weight[self.number[a], self.number[b]] for a, b in pairwise(path))
-        return moves, (total - moves) // self.radix
 
     def reachable(self, start: str) -> set[str]:
         """Every position some path leads to, the start included."""
