@@ -95,8 +95,8 @@ async def test_options_start_elsewhere_and_free_the_order(cell_server: Any) -> N
         near = await planned(server, "go to Pos_1", position="Safe_Pos_1")
         assert [step["args"]["target"] for step in near["steps"]] == ["Pos_1"]
         goals = [
+            {"action": "move", "position": "Pos_2"},
             {"action": "routine", "routine": "tack_weld", "position": "Pos_1"},
-            {"action": "attach_tool", "tool": "Camera"},
             {"action": "routine", "routine": "tack_weld", "position": "Pos_2"},
         ]
         body = {"scene": "weld_star", "intent": {"steps": goals}, "order": "free"}

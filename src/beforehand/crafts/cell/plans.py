@@ -24,10 +24,10 @@ def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, cor
 
     Where everything asked for is so already the plan has no steps, and its notes say so.
     """
-    wanted = _understood(scene, request.text) if request.text is not None else request.intent
+    wanted, notes = _understood(scene, request.text) if request.text is not None else (request.intent, [])
     about = {"service": "sequence_builder", "correlation_id": correlation_id, "high_level_steps": _goals(wanted)}
     log.info("Building step sequence", **about)
-    intent, notes, comparison = wanted, [], None
+    intent, comparison = wanted, None
     if request.options.get("order") == "free":
         from beforehand.crafts.cell.core.order import best_order  # brings numpy, which most plans do without
 
@@ -86,13 +86,14 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
     return {"given": [step.name for step in given.steps]}
 
 
-def _understood(scene: CellScene, text: str) -> Any:
+def _understood(scene: CellScene, text: str) -> tuple[Any, list[str]]:
+    """The intent of a text, and a note on every word whose spelling was corrected."""
     from beforehand.crafts.cell.core.grammar import Refusal, parse
     from beforehand.crafts.cell.core.unknown_names import unknown_names_in
 
     read = parse(text, scene)
     if not isinstance(read, Refusal):
-        return read.intent
+        return read.intent, list(read.notes)
     if problems := unknown_names_in(text, scene, read):
         raise refusal(problems)
     raise NotUnderstoodError(

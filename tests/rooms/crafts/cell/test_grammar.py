@@ -146,6 +146,10 @@ UNDERSTOOD: list[tuple[str, list[str]]] = [
     ("weld position one to position three", w(1, 2, 3)),
     ("weld 1, go home at the end", [*w(1), *go("Home")]),
     ("release, go home", ["-", *go("Home")]),
+    ("can you weld 1?", w(1)),
+    ("weld 1 first, then 2", w(1, 2)),
+    ("weld all three positions", w(1, 2, 3)),
+    ("weld 1 2 3", w(1, 2, 3)),
 ]
 
 REFUSED: list[tuple[str, str]] = [
@@ -168,7 +172,6 @@ REFUSED: list[tuple[str, str]] = [
     ("before you weld 1 inspect it", "before"),
     ("weld 1 until done", "until"),
     ("weld 1?", "?"),
-    ("can you weld 1?", "?"),
     ("where is the camera", "where"),
     ("what can you do", "what"),
     ("is position 1 free", "is"),
@@ -208,7 +211,6 @@ REFUSED: list[tuple[str, str]] = [
     ("weld and inspect 1", ""),
     ("weld 1 with the camera", ""),
     ("inspect with the welder at 2", ""),
-    ("weld 1 first, then 2", "first"),
     ("weld both 1, 2 and 3", ""),
     ("put the camera", "put"),
     ("change the tool", "tool"),
@@ -227,11 +229,9 @@ REFUSED: list[tuple[str, str]] = [
     ("weld the first and second", "first"),
     ("weld the first and inspect the second position", "first"),
     ("weld 1 and 2 each", "each"),
-    ("weld all three positions", "all"),
     ("weld two positions", "positions"),
     ("put it there", "it"),
     ("weld it", "it"),
-    ("weld 1 2 3", "2"),
     ("weld 1a", "a"),
     ("could you weld 1? weld 2", "?"),
     ("could you not weld 1?", "not"),
@@ -275,18 +275,21 @@ def test_finally_keeps_its_place_when_the_order_is_free(workshop: CellScene) -> 
 
 
 @pytest.mark.parametrize(
-    "text", ["weld 3, inspect 1, go home", "weld 3, inspect 1 and go home", "weld 3 and inspect 1 then home"]
+    ("text", "after"),
+    [
+        ("weld 3 then inspect 1", [(), (1,)]),
+        ("first weld 3, inspect 1 and weld 2", [(), (1,), (1,)]),
+        ("weld 3 first, then 1 and inspect 2", [(), (1,), (1,)]),
+        ("weld 1 and 2, then inspect 1 and 2, then go home", [(), (), (1, 2), (1, 2), (1, 2, 3, 4)]),
+        ("weld 1 and inspect 2 afterwards", [(), (1,)]),
+        ("weld 3, inspect 1, go home", [(), (), ()]),
+        ("weld 1, and finally release and go home", [(), (1,), (1,)]),
+    ],
 )
-def test_home_said_last_stays_last(workshop: CellScene, text: str) -> None:
+def test_words_of_order_bind(workshop: CellScene, text: str, after: list[tuple[int, ...]]) -> None:
     answer = parse(text, workshop)
     assert isinstance(answer, Understood)
-    assert [goal.after for goal in answer.intent.steps] == [(), (), (1, 2)]
-
-
-def test_then_alone_leaves_the_order_free(workshop: CellScene) -> None:
-    answer = parse("weld 3 then inspect 1", workshop)
-    assert isinstance(answer, Understood)
-    assert [goal.after for goal in answer.intent.steps] == [(), ()]
+    assert [goal.after for goal in answer.intent.steps] == after
 
 
 def test_a_correction_is_shown(workshop: CellScene) -> None:

@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 
 from beforehand.crafts.cell.core.builder import build
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix
+from beforehand.crafts.cell.core.goals import resolve
+from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.crafts.cell.core.order import best_order
 from beforehand.model.cell import CellScene, CellState, Goal, Intent, Move, Position, Routine, Support, ToolStand
 from beforehand.model.errors import BadInputError
@@ -68,6 +71,59 @@ def test_goals_that_wait_for_each_other_are_refused(workshop: CellScene) -> None
     assert "wait for each other" in caught.value.problems[0].says
 
 
+def test_no_goal_crosses_an_attach_or_a_release(workshop: CellScene) -> None:
+    goals = [
+        {"action": "attach_tool", "tool": "Camera"},
+        {"action": "move", "position": "Pos_3"},
+        {"action": "release_tool"},
+    ]
+    intent, saved = best_order(workshop, goals, HOME)
+    assert saved.order == (1, 2, 3)
+    assert build(workshop, intent, HOME).end.current_tool == "none"
+    late = [work("tack_weld", "Pos_1"), {"action": "attach_tool", "tool": "Camera"}, work("tack_weld", "Pos_2")]
+    assert best_order(workshop, late, HOME)[1].order == (1, 2, 3)
+
+
+def test_an_after_that_would_cross_a_barrier_is_refused_with_the_barrier_named(workshop: CellScene) -> None:
+    goals = [
+        work("tack_weld", "Pos_1", after=[3]),
+        {"action": "attach_tool", "tool": "Camera"},
+        work("inspect_seam", "Pos_2"),
+    ]
+    with pytest.raises(BadInputError) as caught:
+        best_order(workshop, goals, HOME)
+    assert [problem.code for problem in caught.value.problems] == ["cell.order"]
+    assert "no step crosses step 2 (Attach Camera)" in caught.value.problems[0].says
+
+
+def test_a_move_given_last_stays_last(workshop: CellScene) -> None:
+    goals = [work("tack_weld", "Pos_1"), work("inspect_seam", "Pos_1"), work("tack_weld", "Pos_2")]
+    for end in ("Home", "Safe_Pos_1", "Tool_Weld_Safe_Position"):
+        intent, saved = best_order(workshop, [*goals, {"action": "move", "position": end}], HOME)
+        assert saved.order[-1] == 4
+        assert build(workshop, intent, HOME).end.current_position == end
+
+
+def test_fewer_steps_that_take_longer_are_not_taken() -> None:
+    """B first is a step less; where B lies thirty metres off, it is that way twice instead of once."""
+    roads = [("P", "A"), ("A", "M"), ("M", "B"), ("P", "B"), ("B", "A")]
+
+    def cell(metres: float) -> CellScene:
+        return CellScene(
+            name="long",
+            positions=tuple(Position(name=name, x=metres if name == "B" else 0, y=0) for name in "PAMB"),
+            moves=tuple(Move(source=a, target=b, one_way=True) for a, b in roads),
+            routines=(Routine(name="look", supported_at=(Support(position="A"), Support(position="B"))),),
+        )
+
+    given, state = [work("look", "A"), work("look", "B")], CellState(current_position="P")
+    saved = best_order(cell(0), given, state)[1]
+    assert (saved.order, saved.steps_saved) == ((2, 1), 1)
+    saved = best_order(cell(30), given, state)[1]
+    assert (saved.order, saved.steps, saved.found[1]) == ((1, 2), 5, 60_000)
+    assert "stays as given" in saved.says
+
+
 def big_cell(side: int, tools: int, goals: int, seed: int) -> tuple[CellScene, Intent]:
     rng = random.Random(seed)
     names = [f"P{number}" for number in range(side * side)]
@@ -112,3 +168,43 @@ def test_many_goals_keep_their_after() -> None:
     place = {old: new for new, old in enumerate(saved.order)}
     assert all(place[number - 3] < place[number] for number in range(4, 21))
     build(scene, found, scene.state)
+
+
+@pytest.mark.parametrize(("side", "tools", "goals", "seed", "most"), [(20, 5, 80, 2, 544), (20, 5, 65, 3, 499)])
+def test_more_than_sixty_goals_are_ordered_well(side: int, tools: int, goals: int, seed: int, most: int) -> None:
+    """At most as many steps as the best that earlier searches, and their variants, ever found."""
+    scene, intent = big_cell(side, tools, goals, seed)
+    assert scene.state
+    found, saved = best_order(scene, intent, scene.state)
+    assert saved.steps == len(build(scene, found, scene.state).steps) <= most
+    assert sorted(saved.order) == list(range(1, goals + 1))
+
+
+def test_of_more_than_sixty_goals_none_is_better_elsewhere() -> None:
+    """Put any goal anywhere else, or turn any run of goals round: nothing gets shorter."""
+    scene, intent = big_cell(15, 4, 62, 2)
+    assert scene.state
+    _, saved = best_order(scene, intent, scene.state)
+    lookup = Lookup(scene)
+    matrix = CostMatrix(lookup, resolve(lookup, intent.steps)[0], scene.state)
+    order = [number - 1 for number in saved.order]
+    assert matrix.price(order) == saved.found
+    for at in range(len(order)):
+        rest = order[:at] + order[at + 1 :]
+        moved = ([*rest[:place], order[at], *rest[place:]] for place in range(len(order)))
+        turned = (order[:at] + order[at:end][::-1] + order[end:] for end in range(at + 2, len(order) + 1))
+        for other in (*moved, *turned):
+            price = matrix.price(other)
+            assert price is not None
+            assert price >= saved.found
+
+
+def test_a_good_order_given_is_never_made_worse() -> None:
+    scene, intent = big_cell(20, 3, 70, 5)
+    assert scene.state
+    good, first = best_order(scene, intent, scene.state)
+    again, second = best_order(scene, good, scene.state)
+    assert second.given == first.found
+    assert second.steps <= first.steps
+    assert second.found[1] <= first.found[1]
+    assert again.steps

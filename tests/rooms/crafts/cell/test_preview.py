@@ -7,7 +7,7 @@ import pytest
 from beforehand.crafts.cell.core.ascii_map import ascii_map
 from beforehand.crafts.cell.core.builder import build
 from beforehand.crafts.cell.core.plan_steps import from_plan_steps, to_plan_steps
-from beforehand.crafts.cell.core.preview import preview
+from beforehand.crafts.cell.core.preview import preview, step_seconds
 from beforehand.model.cell import CellScene, CellState
 
 HOME = CellState(current_position="Home")
@@ -30,6 +30,19 @@ def test_seconds_come_from_distance_stabilise_and_duration(star: CellScene) -> N
     assert [moment.start_s for moment in seen.timeline] == [0.0, *ends[:-1]]
     assert (seen.moves, seen.tool_changes) == (5, 1)
     assert seen.end == CellState(current_position="Pos_1", current_tool="Welder")
+
+
+def test_the_times_of_a_timeline_are_exact(star: CellScene) -> None:
+    """Moves at half a metre a second, rounded to milliseconds; attach and weld take their stabilise time."""
+    seen = preview(star, to_plan_steps(build(star, WELD_1, HOME)), HOME)
+    moves = [2.154, 3.2, 3.2, 3.441, 2.828]
+    ends = [2.154, 5.354, 6.854, 10.054, 13.495, 16.323, 17.823]
+    assert [moment.end_s for moment in seen.timeline] == ends
+    assert [moment.start_s for moment in seen.timeline] == [0.0, *ends[:-1]]
+    assert seen.duration_s == 17.823
+    assert sum(moves) + 1.5 + 1.5 == pytest.approx(17.823)
+    assert step_seconds(star, "move", "Pos_1", None, "Safe_Pos_1") == 2.828
+    assert step_seconds(star, "routine", "tack_weld", 1.5, "Pos_1") == 1.5
 
 
 def test_an_edge_without_coordinates_takes_two_seconds(star: CellScene) -> None:

@@ -38,8 +38,30 @@ def test_a_gap_is_planned_anew_and_the_rest_keeps_its_ids(star: CellScene, plan:
 def test_a_removed_attach_comes_back(star: CellScene, plan: list[dict[str, Any]]) -> None:
     del plan[2]
     proposal = repair(star, plan, HOME)
-    assert "Attach Welder" in [step.name for step in proposal.added]
+    assert [step.name for step in proposal.added] == ["Attach Welder"], "where the robot passes the stand anyway"
+    assert len(proposal.steps) == 12
     assert verify(star, proposal.steps, HOME).ok
+
+
+def test_a_tool_is_taken_on_the_way_and_not_fetched_on_a_second_trip(star: CellScene) -> None:
+    moves = ("Tool_Weld_Safe_Position", "Tool_Weld_Position", "Tool_Weld_Safe_Position", "Safe_Pos_1", "Pos_1")
+    steps = [{"action": "move", "target": place} for place in moves]
+    steps.append({"action": "routine", "target": "tack_weld", "position": "Pos_1"})
+    numbered = [{"id": at, "name": "", **step} for at, step in enumerate(steps, 1)]
+    proposal = repair(star, numbered, HOME)
+    assert [step.target for step in proposal.steps] == [*moves[:2], "tool_attach", *moves[2:], "tack_weld"]
+    holding = CellState(current_position="Home", current_tool="Camera")
+    mended = repair(star, numbered, holding)
+    assert [step.target for step in mended.steps].count("Tool_Weld_Position") == 1
+    assert verify(star, mended.steps, holding).ok
+
+
+def test_a_step_of_the_list_is_not_left_out_for_one_put_in(star: CellScene) -> None:
+    steps = build(star, {"steps": [{"action": "routine", "routine": "tack_weld", "position": "Pos_1"}]}, HOME).wire()
+    steps[2], steps[3] = steps[3] | {"id": 3}, steps[2] | {"id": 4}
+    proposal = repair(star, steps, HOME)
+    assert proposal.dropped == ()
+    assert [step.name for step in proposal.added] == ["Move to Tool_Weld_Position", "Move to Tool_Weld_Safe_Position"]
 
 
 def test_another_tool_in_hand_is_put_back_first(star: CellScene, plan: list[dict[str, Any]]) -> None:

@@ -31,8 +31,6 @@ class Sequence:
     notes: tuple[Reason, ...]
     start: CellState
     spots: tuple[tuple[str, str], ...]
-    cost: int
-    """Of all moves, in the topology's whole units: for comparing sequences of one scene."""
 
     @cached_property
     def steps(self) -> tuple[AtomicStep, ...]:
@@ -80,9 +78,7 @@ def build(
     if problems:
         raise refusal(problems)
     says = tuple(task.says for task in tasks)
-    return Sequence(
-        scene.name, tuple(walk.steps), tuple(served), says, tuple(walk.notes), state, tuple(walk.spots), walk.cost
-    )
+    return Sequence(scene.name, tuple(walk.steps), tuple(served), says, tuple(walk.notes), state, tuple(walk.spots))
 
 
 def state_problems(lookup: Lookup, state: CellState) -> list[Problem]:

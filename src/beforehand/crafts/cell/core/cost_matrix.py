@@ -1,4 +1,4 @@
-"""What it costs to go from goal to goal: atomic steps first, then the cost of the moves, both exact.
+"""What it takes to go from goal to goal: atomic steps first, then the time as a preview counts it, both exact.
 
 Only the places that matter (goals, stands, where the robot ends up) are measured against each other, once; after that
 a whole order of goals is priced by adding up.
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from beforehand.crafts.cell.core.distances import distances_among
 from beforehand.crafts.cell.core.goals import Task
 from beforehand.crafts.cell.core.lookup import Lookup
+from beforehand.crafts.cell.core.times import Watch
 from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, CellState, Support
 
 Price = tuple[int, int]
-"""Steps and cost."""
+"""Steps and milliseconds."""
 
 Spot = tuple[str, str]
 """Where the robot stands and what it holds."""
@@ -31,9 +32,11 @@ class CostMatrix:
         places |= {end for place in sorted(places) for end in self._ends(place)}
         self.places = sorted(place for place in places if place in lookup.positions)
         self.at = {place: number for number, place in enumerate(self.places)}
-        moves, cost = distances_among(lookup.topology, [lookup.topology.number[place] for place in self.places])
+        moves = distances_among(lookup.topology, [lookup.topology.number[place] for place in self.places])
         self.moves: list[list[int]] = moves.tolist()
-        self.cost: list[list[int]] = cost.tolist()
+        self.watch = Watch(lookup.scene)
+        self.time = self.watch.travel(lookup.topology, self.places, self.moves)
+        """Milliseconds between every two of the places."""
         self._known: dict[tuple[str, str, int], tuple[Spot, Price] | None] = {}
 
     def _ends(self, place: str) -> list[str]:
@@ -42,15 +45,15 @@ class CostMatrix:
 
     def price(self, order: Sequence[int]) -> Price | None:
         """The whole order, by indexes into the tasks; None when some part of it cannot be done."""
-        spot, steps, cost = self.start, 0, 0
+        spot, steps, time = self.start, 0, 0
         for index in order:
             found = self.advance(spot, index)
             if found is None:
                 return None
-            spot, (more_steps, more_cost) = found
+            spot, (more_steps, more_time) = found
             steps += more_steps
-            cost += more_cost
-        return steps, cost
+            time += more_time
+        return steps, time
 
     def advance(self, spot: Spot, index: int) -> tuple[Spot, Price] | None:
         """One goal from one spot: where it ends and what it takes."""
@@ -68,7 +71,7 @@ class CostMatrix:
         if changed is None:
             return None
         (place, tool), price = changed
-        return self._run(place, tool, task.position, task.support, price, routine=task.action == "routine")
+        return self._run(place, tool, task.position, task.support, price, task.routine)
 
     def _release(self, spot: Spot, task: Task) -> tuple[Spot, Price] | None:
         if spot[1] == NO_TOOL:
@@ -93,23 +96,25 @@ class CostMatrix:
             stand = self.stands.get(tool)
             if stand is None:
                 return None
-            found = self._run(place, after, stand, self.lookup.support(routine, stand), price, routine=True)
+            found = self._run(place, after, stand, self.lookup.support(routine, stand), price, routine)
             if found is None:
                 return None
             (place, _), price = found
         return (place, wanted), price
 
     def _run(
-        self, place: str, tool: str, target: str, support: Support | None, price: Price, *, routine: bool
+        self, place: str, tool: str, target: str, support: Support | None, price: Price, routine: str
     ) -> tuple[Spot, Price] | None:
         a, b = self.at[place], self.at[target]
         moves = self.moves[a][b]
         if moves < 0:
             return None
-        steps, cost = price[0] + moves + routine, price[1] + self.cost[a][b]
+        steps, time = price[0] + moves, price[1] + self.time[a][b]
+        if routine:
+            steps, time = steps + 1, time + self.watch.routine(routine, support.stabilize if support else None)
         if support is None or support.action_after != MOVE_SAFE:
-            return (target, tool), (steps, cost)
+            return (target, tool), (steps, time)
         safe = self.lookup.safe_neighbour(target)
         if safe is None:
             return None
-        return (safe, tool), (steps + 1, cost + self.lookup.topology.length([target, safe])[1])
+        return (safe, tool), (steps + 1, time + self.watch.move(target, safe))

@@ -1,4 +1,4 @@
-"""Prices from one spot to every goal at once, as numbers that can be compared: steps, and cost as a small fraction.
+"""Prices from one spot to every goal at once, as numbers that can be compared: steps, and time as a small fraction.
 
 The local search asks for thousands of these. What does not depend on the spot (from a tool's stand to each goal, from
 stand to stand) is worked out once.
@@ -20,10 +20,10 @@ class Rows:
     def __init__(self, matrix: CostMatrix) -> None:
         self.matrix = matrix
         count = len(matrix.tasks)
-        self.scale = 0.4 / max(1, max(map(max, matrix.cost)) * (count + 1) * 3)
+        self.scale = 0.4 / max(1, max(map(max, matrix.time)) * (count + 1) * 3)
         moves = np.array(matrix.moves, dtype=np.float64)
-        cost = np.array(matrix.cost, dtype=np.float64)
-        self.between: Floats = np.where(moves < 0, FAR, moves + cost * self.scale)
+        time = np.array(matrix.time, dtype=np.float64)
+        self.between: Floats = np.where(moves < 0, FAR, moves + time * self.scale)
         self.tools = sorted(matrix.stands)
         plain = [task.action in ("move", "routine") for task in matrix.tasks]
         self.odd = [index for index in range(count) if not plain[index]]

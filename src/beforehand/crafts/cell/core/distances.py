@@ -28,21 +28,20 @@ def distances_to(topology: "Topology", target: int) -> list[float]:
     return listed
 
 
-def distances_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints]:
-    """Moves and cost of the settled path between every two of the places; moves are -1 where there is none."""
+def distances_among(topology: "Topology", places: Sequence[int]) -> Ints:
+    """Moves of the settled path between every two of the places; -1 where there is none."""
     if topology.even:
         return _even_among(topology, places)
     return _uneven_among(topology, places)
 
 
-def _even_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints]:
+def _even_among(topology: "Topology", places: Sequence[int]) -> Ints:
     count = len(places)
     moves = np.full((count, count), -1, dtype=np.int64)
     np.fill_diagonal(moves, 0)
-    unit = topology.unit
     sources = [u for v in range(len(topology.names)) for u in topology.before[v]]
     if not sources:
-        return moves, np.where(moves > 0, moves * unit, 0)
+        return moves
     entered = np.array([v for v in range(len(topology.names)) if topology.before[v]])
     offsets = np.cumsum([0] + [len(topology.before[v]) for v in entered[:-1]])
     gather = np.array(sources)
@@ -61,33 +60,30 @@ def _even_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints
         moves[here & (moves < 0)] = depth
         if (moves >= 0).all():
             break
-    return moves, np.where(moves > 0, moves * unit, 0)
+    return moves
 
 
-def _uneven_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Ints]:
+def _uneven_among(topology: "Topology", places: Sequence[int]) -> Ints:
     countable = topology.heaviest * len(topology.names) < 2**53
     if not countable or not has_scipy():
-        moves, cost = _plain_among(topology, places)
-        return moves, cost.astype(np.int64) if countable else cost
+        return _plain_among(topology, places)
     from scipy.sparse.csgraph import dijkstra
 
     far = dijkstra(_matrix(topology, backwards=False), indices=list(places))[:, list(places)]
     known = np.isfinite(far)
     whole = np.where(known, far, 0).astype(np.int64)
-    cost, moves = np.divmod(whole, topology.radix)
-    return np.where(known, moves, -1), cost
+    return np.where(known, whole % topology.radix, -1)
 
 
-def _plain_among(topology: "Topology", places: Sequence[int]) -> tuple[Ints, Any]:
-    """One place at a time, with costs as Python's own numbers: they may be beyond what a float counts exactly."""
+def _plain_among(topology: "Topology", places: Sequence[int]) -> Ints:
+    """One place at a time, in Python's own numbers: costs may be beyond what a float counts exactly."""
     moves = np.full((len(places), len(places)), -1, dtype=np.int64)
-    cost: Any = np.zeros((len(places), len(places)), dtype=object)
     for column, place in enumerate(places):
         far = topology._dijkstra_to(place)
         for row, start in enumerate(places):
             if far[start] >= 0:
-                cost[row, column], moves[row, column] = divmod(far[start], topology.radix)
-    return moves, cost
+                moves[row, column] = far[start] % topology.radix
+    return moves
 
 
 def _matrix(topology: "Topology", *, backwards: bool) -> Any:

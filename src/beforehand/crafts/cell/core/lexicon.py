@@ -1,13 +1,13 @@
 """The words a cell understands: a few verbs, small talk, and the scene's own names for places, tools and routines.
 
-Text is cut into words and numbers, so that `Pos_1`, `pos 1` and `position one` are the same two tokens. A misspelt
-word is read as the one word near enough to it; words that turn a meaning round (not, or, if ...) are words too, so a
-misspelt "without" is never read as something harmless.
+Text is cut into words and numbers, so that `Pos_1`, `pos 1` and `position one` are the same two tokens. What a
+misspelt word can be is `spelling.py`'s to say.
 """
 
 import re
 from dataclasses import dataclass, field
 
+from beforehand.crafts.cell.core.sites import GENERIC, Site, is_label
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
 
 Phrase = tuple[str, ...]
@@ -26,53 +26,77 @@ ORDINALS = _words("zeroth first second third fourth fifth sixth seventh eighth n
 
 HARD = frozenset(
     _words(
-        """not no never dont don't doesnt doesn't cannot cant can't wont won't without except excluding unless until
-        till while if when whenever whether or either neither nor otherwise else instead but however before after
-        because only skip avoid ignore omit stop cancel abort undo wait pause maybe perhaps possibly probably should
-        might may what where why how who which whose is are was were does did again twice thrice times half slowly
-        quickly carefully unlike rather than any some few several most least between near opposite other others rest
-        remaining it its them there that this those these"""
+        """not no never none nothing dont don't doesnt doesn't cannot cant can't wont won't isn't without except
+        excluding unless until till while if when whenever whether or either neither nor otherwise else instead but
+        however before after because only skip avoid ignore omit stop cancel abort undo wait pause hold halt forget
+        leave delete maybe perhaps possibly probably should might may what where why how who which whose is are was
+        were does did again twice thrice times half slowly quickly carefully unlike rather than any some few several
+        most least between near opposite other others rest remaining it its them there that this those these via
+        here actually anyway sorry oops meanwhile reverse"""
     )
 )
 """Words that turn, bend or leave open what is meant: their presence alone is a reason to ask again."""
 
-POLITE = _phrases("could you;would you;could you please;can you please;would you please;would you kindly")
+NAMEABLE = frozenset(_words("wait pause stop hold halt rest remaining other others near opposite between before after"))
+"""Those of the hard words that a cell may use as the name of a place or a routine."""
+
+POLITE = _phrases("could you;would you;can you;will you;could u;can u;would u;would you mind")
 """A sentence that opens so asks for something, question mark or not."""
 
 SMALL_TALK = POLITE + _phrases(
-    """please;kindly;thanks;thank you;thanks a lot;hi;hello;hey;robot;now;ok;okay;also;too;as well
+    """please;pls;plz;plse;kindly;thanks;thank you;thank u;thanks a lot;many thanks;thx;hi;hello;hey;robot;dear robot
+    good morning;sir;ok;okay;ok then;also;too;as well;as well as;plus
     i want you to;i want to;i'd like you to;i'd like to;i would like to;i would like you to;i need you to;i need to
-    we need to;let's;let us;go ahead and;to begin
-    to start with;to begin with;start by;begin by"""
+    we need to;we want to;you must;you have to;you can;let's;let us;go ahead and"""
+)
+FIRST = _phrases(
+    """first;firstly;first of all;at first;to begin;to start;to start with;to begin with;start by;begin by;start with
+    begin with;initially"""
 )
 THEN = _phrases(
-    "then;and then;afterwards;and afterwards;after that;and after that;next;and next;subsequently;as well as;plus"
+    """then;afterwards;afterward;after that;after this;next;subsequently;later;later on;thereafter;when done
+    when finished;once done;once finished;when you are done;when that is done;once that is done"""
 )
-LAST = _phrases("finally;and finally;lastly;and lastly;at the end;in the end;last of all;then finally")
+LAST = _phrases("finally;lastly;last;at last;at the end;in the end;last of all;at the very end;as the last step")
+NOW = _phrases("now;right now;immediately;at once")
+ORDER: dict[str, tuple[Phrase, ...]] = {"first": FIRST, "then": THEN, "last": LAST, "now": NOW}
+"""Words that say when a clause is to be done."""
 
 VERBS: dict[str, str] = {
-    "move": "go to;go;move to;move;drive to;drive;head to;travel to;go back to;return to;come back to;come to;"
-    "proceed to;move the robot to;drive the robot to;send the robot to;bring the robot to",
+    "move": "go to;goto;go;move to;move;drive to;drive;head to;travel to;go back to;return to;come back to;come to;"
+    "proceed to;move the robot to;drive the robot to;send the robot to;bring the robot to;move robot to;"
+    "drive robot to;send robot to;bring robot to;go at;go in;move at;drive at;move back to;drive back to",
     "visit": "visit",
     "home": "go home;go back home;return home;come home;come back home;head home;drive home;move home;return to home;"
-    "send the robot home;bring the robot home;drive the robot home;"
+    "back home;back to home;move back home;drive back home;"
+    "send the robot home;bring the robot home;drive the robot home;send robot home;bring robot home;"
     "go to home;go to the home position;move to home;go to home position",
     "attach": "attach;pick up;grab;take;fetch;get;mount;equip;switch to;change to;swap to;change tool to;put on;"
     "change the tool to;switch tool to;switch the tool to;attach tool;tool attach;pick",
     "release": "release;put back;put away;return;detach;unmount;take off;remove;give back;bring back;tool release;"
     "release tool;hand back;put down",
-    "put": "put",
+    "put": "put;bring;give;hand",
     "put it back": "put it back;put it away;put it down",
-    "run": "run;do;execute;perform;carry out;start",
+    "run": "run;do;execute;perform;carry out;start;make",
+    "same": "do the same;do same;do the same thing;the same;same;same thing;the same thing;repeat",
 }
-NOUNS = ("pos", "spot", "place", "point", "location", "station")
-PLURALS = {"positions": "pos", "position": "pos", "spots": "spot", "places": "place", "points": "point"}
-PLURALS |= {"locations": "location", "stations": "station"}
+READ_AS = {"positions": "pos", "position": "pos", "spots": "spot", "places": "place", "points": "point"}
+READ_AS |= {
+    "secondly": "second",
+    "thirdly": "third",
+    "fourthly": "fourth",
+    "locations": "location",
+    "nr": "number",
+    "no.": "number",
+    "#": "number",
+    "@": "at",
+}
 ARTICLES = ("the", "a", "an", "my", "our")
 PREPOSITIONS = ("at", "in", "on", "to", "of", "from")
 GLUE = frozenset((*ARTICLES, *PREPOSITIONS)) | frozenset(
     _words(
         "and both all every each everywhere through up back away down off tool tools routine routines with using number"
+        " for"
     )
 )
 
@@ -86,6 +110,8 @@ class Token:
     """As it stands in the sentence."""
     word: str
     """As it is read: lower case, number words as digits, `position` as `pos`."""
+    glued: bool = field(default=False, compare=False)
+    """Written in one piece with the word before it, as the 2 of `Pos_1_2`."""
 
 
 @dataclass(slots=True)
@@ -93,44 +119,68 @@ class Lexicon:
     places: dict[Phrase, list[str]] = field(default_factory=dict)
     tools: dict[Phrase, list[str]] = field(default_factory=dict)
     routines: dict[Phrase, list[str]] = field(default_factory=dict)
-    numbered: dict[int, list[str]] = field(default_factory=dict)
-    """Positions by the number their name ends in."""
-    home: str | None = None
     verbs: dict[Phrase, str] = field(default_factory=dict)
+    sites: list[Site] = field(default_factory=list)
+    """The positions, each with the words and the number or letter of its name."""
+    kit: list[Site] = field(default_factory=list)
+    """The tools, in the same way."""
+    kinds: frozenset[str] = frozenset()
+    """Words that name a kind of position: of names, of roles, and those that fit any."""
+    home: str | None = None
     longest: int = 1
-    words: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    """Words of the scene's own names."""
+    joined: dict[str, Phrase] = field(default_factory=dict)
+    """Names of several words, written as one."""
+    grammar: frozenset[str] = frozenset()
+    """All other words that are understood, or understood to be refused."""
+
+    @property
+    def words(self) -> frozenset[str]:
+        return self.names | self.grammar
 
 
 def lexicon(scene: CellScene) -> Lexicon:
     made = Lexicon()
     for place in scene.positions:
-        phrase = tuple(token.word for token in tokens(place.name, whole=True))
-        made.places.setdefault(phrase, []).append(place.name)
-        if phrase and is_number(phrase[-1]):
-            made.numbered.setdefault(int(phrase[-1]), []).append(place.name)
+        made.places.setdefault(spoken(place.name), []).append(place.name)
+        made.sites.append(Site(place.name, spoken(place.name), place.role or ""))
     for tool in scene.tools:
-        made.tools.setdefault(tuple(token.word for token in tokens(tool.name, whole=True)), []).append(tool.name)
+        made.tools.setdefault(spoken(tool.name), []).append(tool.name)
+        made.kit.append(Site(tool.name, spoken(tool.name)))
     for routine in scene.routines:
         if routine.name in (ATTACH, RELEASE):
             continue
-        for spoken in dict.fromkeys((routine.name, *routine.words)):
-            phrase = tuple(token.word for token in tokens(spoken, whole=True))
-            if routine.name not in made.routines.setdefault(phrase, []):
-                made.routines[phrase].append(routine.name)
+        for word in dict.fromkeys((routine.name, *routine.words)):
+            named = made.routines.setdefault(spoken(word), [])
+            if routine.name not in named:
+                named.append(routine.name)
     homes = [place.name for place in scene.positions if place.role == "home"]
     homes = homes or [place.name for place in scene.positions if place.name.lower() == "home"]
     made.home = homes[0] if len(homes) == 1 else None
     for kind, phrases in VERBS.items():
         for line in phrases.split(";"):
-            made.verbs[tuple(PLURALS.get(word, word) for word in line.split())] = kind
+            made.verbs[tuple(READ_AS.get(word, word) for word in line.split())] = kind
+    return _with_words(made)
+
+
+def _with_words(made: Lexicon) -> Lexicon:
     tables = (made.places, made.tools, made.routines, made.verbs)
     made.longest = max((len(phrase) for table in tables for phrase in table), default=1)
-    known = {word for table in tables for phrase in table for word in phrase}
-    known |= {word for phrase in (*SMALL_TALK, *THEN, *LAST) for word in phrase}
-    made.words = frozenset(
-        known | HARD | GLUE | {"home", "one"} | set(NOUNS) | set(PLURALS) | set(NUMBERS) | set(ORDINALS)
-    )
+    busy = {word for table in (made.routines, made.verbs) for phrase in table for word in phrase if word != "home"}
+    kinds = {word for site in made.sites for word in (*site.family, site.role) if word}
+    made.kinds = frozenset({word for word in kinds - busy - HARD if not is_label(word)} | set(GENERIC))
+    made.names = frozenset(word for table in tables[:3] for phrase in table for word in phrase) | made.kinds
+    made.joined = {"".join(phrase): phrase for table in tables[:3] for phrase in table if len(phrase) > 1}
+    talk = (*SMALL_TALK, *FIRST, *THEN, *LAST, *NOW, *made.verbs)
+    made.grammar = frozenset(word for phrase in talk for word in phrase)
+    made.grammar |= HARD | GLUE | {"home", "one"} | set(GENERIC) | set(READ_AS) | set(NUMBERS) | set(ORDINALS)
     return made
+
+
+def spoken(name: str) -> Phrase:
+    """A name as the words somebody would say."""
+    return tuple(token.word for token in tokens(name, whole=True))
 
 
 def tokens(text: str, *, whole: bool = False) -> list[Token]:
@@ -138,6 +188,7 @@ def tokens(text: str, *, whole: bool = False) -> list[Token]:
     found: list[Token] = []
     for match in _WORD.finditer(text):
         piece = match.group()
+        glued = text[match.start() - 1 : match.start()] in ("_", "-")
         if (
             piece == "_"
             or (piece == "-" and (whole or _joins(text, match.start())))
@@ -145,14 +196,15 @@ def tokens(text: str, *, whole: bool = False) -> list[Token]:
         ):
             continue
         for part in _CAMEL.split(piece):
-            found.append(Token(part, _read(part)))
+            found.append(Token(part, _read(part), glued))
     return found
 
 
 def _joins(text: str, at: int) -> bool:
-    """A hyphen between two letters, or a letter and a digit, with no space on either side."""
+    """A hyphen between two words, or a word and a digit, with no space on either side; `a-c` is from a to c."""
     left, right = text[at - 1 : at], text[at + 1 : at + 2]
-    return left.isalnum() and right.isalnum() and not left.isdigit()
+    letters = not text[max(at - 2, 0) : max(at - 1, 0)].isalnum() and not text[at + 2 : at + 3].isalnum()
+    return left.isalnum() and right.isalnum() and not left.isdigit() and not (letters and right.isalpha())
 
 
 def is_number(word: str) -> bool:
@@ -169,45 +221,4 @@ def _read(word: str) -> str:
         return str(NUMBERS.index(low))
     if low == "…" or low.startswith(".."):
         return ".."
-    return PLURALS.get(low, low)
-
-
-def corrected(word: str, known: frozenset[str]) -> str | None:
-    """The one known word this can be a misspelling of; the shorter it is, the less may be wrong with it."""
-    allowed = 0 if len(word) < 4 else 1 if len(word) < 9 else 2
-    if not word.isalpha() or not allowed:
-        return None
-    near: dict[int, list[str]] = {}
-    for other in known:
-        if abs(len(other) - len(word)) <= allowed and len(other) > 3:
-            far = _distance(word, other)
-            if far <= allowed and _slip(word, other) and not _opposite(word, other):
-                near.setdefault(far, []).append(other)
-    best = near[min(near)] if near else []
-    return best[0] if len(best) == 1 else None
-
-
-def _slip(word: str, other: str) -> bool:
-    """Whether the hand can have slipped: another letter altogether is believed in long words only (paint, point)."""
-    if sorted(word) == sorted(other) or len(word) >= 7:
-        return True
-    return len(word) > 4 and len(word) != len(other)
-
-
-def _opposite(word: str, other: str) -> bool:
-    """One is the other with a prefix, such as un-: a different word, not a slip of the hand."""
-    return (word.endswith(other) or other.endswith(word)) and word[0] != other[0]
-
-
-def _distance(a: str, b: str) -> int:
-    """Letters put in, left out, changed, or swapped with their neighbour."""
-    rows = [list(range(len(b) + 1))]
-    for i, left in enumerate(a, 1):
-        row = [i]
-        for j, right in enumerate(b, 1):
-            best = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (left != right))
-            if i > 1 and j > 1 and left == b[j - 2] and a[i - 2] == right:
-                best = min(best, rows[-2][j - 2] + 1)
-            row.append(best)
-        rows.append(row)
-    return rows[-1][-1]
+    return READ_AS.get(low, low)

@@ -1,7 +1,8 @@
-"""The order of goals when it is free: fewest steps, then least cost, the same goals, never worse than as given.
+"""The order of goals when it is free: fewest steps, then least time, and in neither worse than as given.
 
-Small intents are solved exactly, over all subsets of goals; bigger ones by local search (`cell/search.py`). `after`
-constraints hold either way. The same question always gets the same answer.
+What the goals mean stays: an explicit attach or release is a barrier no goal crosses, a move given last stays last,
+and `after` binds. Small intents are solved exactly, over all subsets of goals; bigger ones by local search
+(`search.py`). The same question always gets the same answer.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 from beforehand.crafts.cell.core.builder import refusal, state_problems
 from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price, Spot
-from beforehand.crafts.cell.core.goals import resolve
+from beforehand.crafts.cell.core.goals import Task, resolve
 from beforehand.crafts.cell.core.intent import parse_intent
 from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.crafts.cell.core.topology import Topology
@@ -21,34 +22,45 @@ from beforehand.model.reason import Problem
 EXACT_UP_TO = 11
 """Goals up to which every order is weighed."""
 
+BARRIERS = ("attach", "release")
+"""What no goal is put before or behind of: a person who names a tool change means what stands round it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Saved:
     order: tuple[int, ...]
     """The given numbers of the goals, in the order proposed."""
-    steps_given: int | None
-    """None when the goals cannot be done in the order given."""
-    steps: int
-    cost_given: int | None
-    cost: int
+    given: Price | None
+    """Steps and milliseconds as given; None when the goals cannot be done in the order given."""
+    found: Price
+    """The same in the order proposed."""
     optimal: bool
     """True where every order was weighed."""
 
     @property
+    def steps_given(self) -> int | None:
+        return None if self.given is None else self.given[0]
+
+    @property
+    def steps(self) -> int:
+        return self.found[0]
+
+    @property
     def steps_saved(self) -> int:
-        return 0 if self.steps_given is None else self.steps_given - self.steps
+        return 0 if self.given is None else self.given[0] - self.steps
 
     @property
     def says(self) -> str:
-        if self.steps_given is None:
+        if self.given is None:
             return f"In the order given the goals cannot be done; in this one they take {self.steps} steps."
         if self.order == tuple(sorted(self.order)):
             best = " No order is better." if self.optimal else ""
             return f"The order stays as given: {self.steps} steps, none saved.{best}"
         numbers = ", ".join(map(str, self.order))
         if not self.steps_saved:
-            return f"The goals go in the order {numbers}: as many steps ({self.steps}), at less cost."
-        percent = round(100 * self.steps_saved / self.steps_given)
+            sooner = (self.given[1] - self.found[1]) / 1_000
+            return f"The goals go in the order {numbers}: as many steps ({self.steps}), {sooner:.1f} s sooner."
+        percent = round(100 * self.steps_saved / self.given[0])
         many = "1 step" if self.steps_saved == 1 else f"{self.steps_saved} steps"
         return f"The goals go in the order {numbers}: {self.steps} steps, {many} ({percent} %) fewer than as given."
 
@@ -64,25 +76,57 @@ def best_order(
     read = [goal for goal in goals if goal is not None]
     if problems:
         raise refusal(_with_paths(scene, intent, state, lookup, problems))
+    if torn := _torn(read, tasks):
+        raise refusal(torn)
     matrix = CostMatrix(lookup, tasks, state)
-    before = [sum(1 << number - 1 for number in goal.after) for goal in read]
+    before = bounds(read, tasks)
     as_given = tuple(range(len(tasks)))
     given = matrix.price(as_given) if respects(as_given, before) else None
     optimal = len(tasks) <= EXACT_UP_TO
     if optimal:
-        order = _weigh_all(matrix, before)
+        order = _weigh_all(matrix, before, given)
     else:
         from beforehand.crafts.cell.core.search import search
 
-        order = search(matrix, before)
+        order = search(matrix, before, given)
     price = matrix.price(order) if order is not None else None
     if price is None or order is None:
         raise refusal(_with_paths(scene, intent, state, lookup, [_no_order()]))
-    if given is not None and given <= price:
+    if given is not None and (given <= price or price[1] > given[1]):
         order, price = as_given, given
-    numbers = tuple(index + 1 for index in order)
-    saved = Saved(numbers, given and given[0], price[0], given and given[1], price[1], optimal)
-    return _reordered(read, order), saved
+    return _reordered(read, order), Saved(tuple(index + 1 for index in order), given, price, optimal)
+
+
+def bounds(goals: Sequence[Goal], tasks: Sequence[Task]) -> list[int]:
+    """For every goal those it must come after, as bits of their indexes: its `after`, barriers, a last move."""
+    before = [sum(1 << number - 1 for number in goal.after) for goal in goals]
+    barrier = 0
+    for index, task in enumerate(tasks):
+        before[index] |= barrier
+        if task.action in BARRIERS:
+            before[index] |= (1 << index) - 1
+            barrier = (1 << index + 1) - 1
+    last = len(tasks) - 1
+    if tasks[last].action == "move" and not any(needs >> last & 1 for needs in before):
+        before[last] |= (1 << last) - 1
+    return before
+
+
+def _torn(goals: Sequence[Goal], tasks: Sequence[Task]) -> list[Problem]:
+    """Goals whose `after` would have them cross an attach or a release."""
+    problems = []
+    for at, goal in enumerate(goals, 1):
+        for number in goal.after:
+            walls = [task for task in tasks[at - 1 : number] if task.action in BARRIERS]
+            if walls:
+                says = f"Step {at} must come after step {number}, but no step crosses step {walls[0].number}"
+                says += f" ({walls[0].says})."
+                hint = "Give the steps in the order you want, or leave the tool change to the planner."
+                path = f"steps[{at - 1}].after"
+                problems.append(
+                    Problem(code="cell.order", about=path, says=says, try_next=hint, path=path, fixable_by="user")
+                )
+    return problems
 
 
 def respects(order: Sequence[int], before: Sequence[int]) -> bool:
@@ -95,25 +139,43 @@ def respects(order: Sequence[int], before: Sequence[int]) -> bool:
     return True
 
 
-def _weigh_all(matrix: CostMatrix, before: Sequence[int]) -> tuple[int, ...] | None:
-    """The best order of each subset that ends at each spot, subsets growing by one goal at a time."""
-    Best = dict[tuple[int, Spot], tuple[Price, tuple[int, ...]]]  # noqa: N806  a type
-    front: Best = {(0, matrix.start): ((0, 0), ())}
+Label = tuple[Price, tuple[int, ...]]
+"""What an order takes, and the order."""
+
+
+def _weigh_all(matrix: CostMatrix, before: Sequence[int], limit: Price | None) -> tuple[int, ...] | None:
+    """The best orders of each subset that end at each spot, subsets growing by one goal at a time.
+
+    More than one is kept where one has fewer steps and the other is sooner: the limit binds in both.
+    """
+    front: dict[tuple[int, Spot], list[Label]] = {(0, matrix.start): [((0, 0), ())]}
     for _ in matrix.tasks:
-        grown: Best = {}
-        for (done, spot), (price, order) in front.items():
+        grown: dict[tuple[int, Spot], list[Label]] = {}
+        for (done, spot), labels in front.items():
             for index, needs in enumerate(before):
                 if done >> index & 1 or needs & ~done:
                     continue
                 found = matrix.advance(spot, index)
                 if found is None:
                     continue
-                key = (done | 1 << index, found[0])
-                offer = ((price[0] + found[1][0], price[1] + found[1][1]), (*order, index))
-                if key not in grown or offer < grown[key]:
-                    grown[key] = offer
-        front = grown
-    return min(front.values())[1] if front else None
+                end, (steps, time) = found
+                offers = [((price[0] + steps, price[1] + time), (*order, index)) for price, order in labels]
+                grown.setdefault((done | 1 << index, end), []).extend(offers)
+        front = {key: _unbeaten(labels, limit) for key, labels in grown.items()}
+    best = [label for labels in front.values() for label in labels]
+    return min(best)[1] if best else None
+
+
+def _unbeaten(labels: list[Label], limit: Price | None) -> list[Label]:
+    """Those no other beats both in steps and in time; without a limit the very best is enough."""
+    if limit is None:
+        return [min(labels)]
+    kept: list[Label] = []
+    for label in sorted(labels):
+        within = label[0][0] <= limit[0] and label[0][1] <= limit[1]
+        if within and (not kept or label[0][1] < kept[-1][0][1]):
+            kept.append(label)
+    return kept
 
 
 def _reordered(goals: list[Goal], order: Sequence[int]) -> Intent:

@@ -1,21 +1,17 @@
 """A sequence seen before it runs: the cell simulated in virtual time, step after step.
 
-A move takes its distance over the scene's speed, or 2 seconds where a position has no coordinates. A routine takes its
-stabilise time and its duration, as far as the scene gives them. Nothing is waited for: the seconds are only added up.
+How long a step takes is `times.py`'s to say. Nothing is waited for: the times are only added up.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import dist
 from typing import Any
 
 from beforehand.crafts.cell.core.steplist import Line, read_lines
+from beforehand.crafts.cell.core.times import Watch
 from beforehand.crafts.cell.core.verifier import verify
 from beforehand.model.cell import ATTACH, RELEASE, CellScene, CellState
 from beforehand.model.reason import Problem
-
-SPEED_MPS = 0.5
-EDGE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,49 +71,31 @@ def preview(scene: CellScene, steps: Any, state: CellState) -> Preview:
     """Simulate atomic steps, or a plan's cell steps, from the state; what is wrong with them is told with it."""
     lines, _ = read_lines(steps, scene.name)
     verdict = verify(scene, steps, state)
-    watch = _Watch(scene)
+    watch = Watch(scene)
     timeline: list[Moment] = []
-    now, before = 0.0, state
+    now, before = 0, state
     for line, after in zip(lines, verdict.states, strict=True):
-        end = round(now + watch.seconds(line, before.current_position), 3)
-        timeline.append(Moment(line.step_id, now, end, line.name, line.action, before, after))
+        end = now + _milliseconds(watch, line, before.current_position)
+        timeline.append(Moment(line.step_id, now / 1_000, end / 1_000, line.name, line.action, before, after))
         now, before = end, after
     moves = sum(line.action == "move" for line in lines)
-    return Preview(now, moves, _tool_changes(lines), tuple(timeline), verdict.end, verdict.problems)
+    return Preview(now / 1_000, moves, _tool_changes(lines), tuple(timeline), verdict.end, verdict.problems)
 
 
 def step_seconds(scene: CellScene, action: str, target: str, stabilize: float | None, position: str | None) -> float:
     """How long one step takes, begun where the robot stands."""
     line = Line("", "", action, {"target": target, "stabilize": stabilize})
-    return round(_Watch(scene).seconds(line, position), 3)
+    return _milliseconds(Watch(scene), line, position) / 1_000
+
+
+def _milliseconds(watch: Watch, line: Line, position: str | None) -> int:
+    target = line.text("target") or ""
+    if line.action == "move":
+        return watch.move(position, target)
+    return watch.routine(target, line.fields.get("stabilize"))
 
 
 def _tool_changes(lines: list[Line]) -> int:
     done = [line.text("target") for line in lines if line.action == "routine"]
     swaps = sum(pair == (RELEASE, ATTACH) for pair in pairwise(done))
     return done.count(ATTACH) + done.count(RELEASE) - swaps
-
-
-class _Watch:
-    def __init__(self, scene: CellScene) -> None:
-        self.speed = scene.speed_mps or SPEED_MPS
-        self.places = {
-            place.name: (float(place.x), float(place.y))
-            for place in scene.positions
-            if place.x is not None and place.y is not None
-        }
-        self.durations = {routine.name: float(routine.duration_s or 0) for routine in scene.routines}
-
-    def seconds(self, line: Line, position: str | None) -> float:
-        target = line.text("target") or ""
-        if line.action == "move":
-            start, end = self.places.get(position or ""), self.places.get(target)
-            return EDGE_S if start is None or end is None else dist(start, end) / self.speed
-        return _seconds(line.fields.get("stabilize")) + self.durations.get(target, 0.0)
-
-
-def _seconds(value: Any) -> float:
-    """A time as a step gives it; what is no ordinary time counts as none (the verifier reports it)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -1e12 < value < 1e12:
-        return 0.0
-    return max(float(value), 0.0)

@@ -1,20 +1,22 @@
-"""Mending an edited step list: the steps that survive stay, and the gaps between them are planned anew.
+"""Mending an edited step list: the steps that survive stay, and the gaps between them are planned the shortest way.
 
 The result is a proposal. It says which steps it keeps, which it puts in, which it drops because they no longer do
 anything, and what it cannot mend. A proposal without problems always passes the verifier.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from beforehand.crafts.cell.core.gaps import best_changes
 from beforehand.crafts.cell.core.goals import titled
 from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.crafts.cell.core.plan_steps import plan_step
 from beforehand.crafts.cell.core.steplist import Line, read_lines
 from beforehand.crafts.cell.core.topology import Topology
 from beforehand.crafts.cell.core.walk import Walk
-from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, AtomicStep, CellScene, CellState
+from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, AtomicStep, CellScene, CellState
 from beforehand.model.reason import Problem, name_list, nearest_names, unknown
 
 
@@ -50,10 +52,22 @@ def repair(scene: CellScene, steps: Any, state: CellState, *, topology: Topology
     """A step list that the cell allows and that still does what the given one does, or the reasons why not."""
     lines, found = read_lines(steps, scene.name)
     lookup = Lookup(scene, topology)
+    amiss = [problem for problem in found if not _mendable(problem)]
+    plain = _mended(lookup, lines, state, amiss, [])
+    if plain.problems or not plain.added:
+        return plain
+    return _mended(lookup, lines, state, amiss, best_changes(lookup, lines, state.current_position, state.current_tool))
+
+
+def _mended(
+    lookup: Lookup, lines: list[Line], state: CellState, amiss: list[Problem], changes: Sequence[str]
+) -> Repair:
+    """The lines done one after the other, with a change of tool before those that ask for one."""
     start = state.current_position if state.current_position in lookup.positions else None
     mending = _Mending(lookup, Walk(lookup, start, state.current_tool))
-    mending.problems += [problem for problem in found if not _mendable(problem)]
-    for line in lines:
+    mending.problems += amiss
+    for line, change in zip(lines, changes or [""] * len(lines), strict=True):
+        mending.change(change)
         mending.take(line)
     return mending.result(state)
 
@@ -117,14 +131,18 @@ class _Mending:
         self.origin: list[int | None] = []
         self.dropped: list[int] = []
         self.problems: list[Problem] = []
-        self.owed: str | None = None
-        """The safe position a routine has just moved to by itself; the list's own move there is that very step."""
+
+    def change(self, tool: str) -> None:
+        """Have another tool on, or none, before the next line asks for it."""
+        if tool == NO_TOOL:
+            self.walk.put_back()
+        elif tool:
+            self.walk.hold(tool)
 
     def take(self, line: Line) -> None:
-        owed, self.owed = self.owed, None
         target = line.text("target") or ""
         if line.action == "move":
-            self._move(line, target, owed)
+            self._move(line, target)
         elif target in (ATTACH, RELEASE):
             self._tool(line, target)
         else:
@@ -132,7 +150,7 @@ class _Mending:
 
     def result(self, state: CellState) -> Repair:
         walk = self.walk
-        self._note_inserted()
+        self.origin += [None] * (len(walk.steps) - len(self.origin))
         end = state
         if walk.spots:
             end = CellState(current_position=walk.spots[-1][0], current_tool=walk.spots[-1][1])
@@ -140,19 +158,15 @@ class _Mending:
         problems = (*self.problems, *walk.problems)
         return Repair(steps, tuple(self.origin), tuple(self.dropped), problems, end)
 
-    def _note_inserted(self) -> None:
-        self.origin += [None] * (len(self.walk.steps) - len(self.origin))
-
     def _keep(self, at: int, place: int) -> None:
         """The step at this index of the walk is the given one; what came before it was put in."""
-        self._note_inserted()
-        self.origin[at] = place
+        self.origin += [None] * (at - len(self.origin)) + [place]
 
-    def _move(self, line: Line, target: str, owed: str | None) -> None:
+    def _move(self, line: Line, target: str) -> None:
         if not self._known(line, "position", target, list(self.lookup.positions)):
             return
-        if owed == target:
-            self.origin[-1] = line.at
+        if self._just_moved_to(target):
+            self._keep_last(line)
         elif self.walk.position == target:
             self.dropped.append(line.at)
         elif self.walk.position and target in self.lookup.topology.neighbours(self.walk.position):
@@ -161,6 +175,11 @@ class _Mending:
         else:
             self.walk.go_to(target)
             self._keep_last(line)
+
+    def _just_moved_to(self, target: str) -> bool:
+        """Whether the last step is a move there that no line has claimed: a move to safety that came by itself."""
+        steps = self.walk.steps
+        return len(steps) > len(self.origin) and (steps[-1].action, steps[-1].target) == ("move", target)
 
     def _keep_last(self, line: Line) -> None:
         if self.walk.steps and len(self.walk.steps) > len(self.origin):
@@ -182,7 +201,7 @@ class _Mending:
         self.walk.go_to(place)
         at = len(self.walk.steps)
         self.walk.run(f"{titled(name)} at {place}", name, place, support)
-        self._kept_with_promise(at, line)
+        self._keep(at, line.at)
 
     def _tool(self, line: Line, name: str) -> None:
         tool = line.text("tool") or ""
@@ -199,12 +218,7 @@ class _Mending:
             self.walk.put_back()
         made = [at for at in range(before, len(self.walk.steps)) if self.walk.steps[at].target == name]
         if made:
-            self._kept_with_promise(made[-1], line)
-
-    def _kept_with_promise(self, at: int, line: Line) -> None:
-        self._keep(at, line.at)
-        if self.walk.steps[at].action_after == MOVE_SAFE and at < len(self.walk.steps) - 1:
-            self.owed = self.walk.steps[-1].target
+            self._keep(made[-1], line.at)
 
     def _known(self, line: Line, kind: str, name: str, names: list[str]) -> bool:
         if name in names:

@@ -6,6 +6,7 @@ and no chance: the work is bounded by counting.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
 
 import numpy as np
 
@@ -13,26 +14,34 @@ from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price
 from beforehand.crafts.cell.core.cost_rows import FAR, Floats, Rows
 
 Order = tuple[int, ...]
-Found = tuple[Price, Order]
+Found = tuple[tuple[bool, int, int], Order]
+"""Whether it takes longer than the limit, steps and milliseconds; and the order."""
 
-WORK = 30_000_000
+WORK = 90_000_000
 """Matrix cells that may be looked at in all; what bounds the time."""
 
 OVERHEAD = 12_000
 """What a sweep costs beside its cells."""
 
-KICKS = 500
+KICKS = 2_000
+STARTS = 4
+"""Starting orders worth descending from, the cheapest first."""
+
+SEQUENCES = 120
+"""Sequences of tools tried: all, of five tools."""
+
 MOST_OFFERS = 40
 
 
-def search(matrix: CostMatrix, before: Sequence[int]) -> Order | None:
-    """The best order found, or None when none that works was found."""
-    return _Search(matrix, before).run()
+def search(matrix: CostMatrix, before: Sequence[int], limit: Price | None = None) -> Order | None:
+    """The best order found that takes no longer than the limit, or None when none that works was found."""
+    return _Search(matrix, before, limit).run()
 
 
 class _Search:
-    def __init__(self, matrix: CostMatrix, before: Sequence[int]) -> None:
-        self.costs = matrix
+    def __init__(self, matrix: CostMatrix, before: Sequence[int], limit: Price | None) -> None:
+        self.matrix = matrix
+        self.limit = limit
         self.before = before
         self.count = len(matrix.tasks)
         self.bound = any(before)
@@ -40,20 +49,28 @@ class _Search:
         self.rows = Rows(matrix)
 
     def run(self) -> Order | None:
-        best: Found | None = None
-        for start in dict.fromkeys(self._starts()):
-            price = self.costs.price(start)
-            if price is not None:
-                found = self._descend((price, start))
-                best = found if best is None else min(best, found)
-        return self._kick(best)[1] if best else None
+        """Down from the order given and from the likeliest others, then on from the best end of these."""
+        found = [one for start in dict.fromkeys(self._starts()) if (one := self._priced(start)) is not None]
+        ends = [self._descend(one) for one in dict.fromkeys([*found[:1], *sorted(found)[:STARTS]])]
+        return self._kick(min(ends))[1] if ends else None
+
+    def _priced(self, order: Order) -> Found | None:
+        """What an order takes; one that takes longer than the limit ranks behind all that do not."""
+        price = self.matrix.price(order)
+        if price is None:
+            return None
+        late = self.limit is not None and price[1] > self.limit[1]
+        return (late, *price), order
 
     def _starts(self) -> Iterator[Order]:
-        starts = [order for batching in (True, False) if (order := self._greedy(batching)) is not None]
-        yield from starts
+        """As given, always the cheapest next, and tool by tool in one sequence of tools after the other."""
         as_given = tuple(range(self.count))
-        if (not starts or self.count <= 60) and self._allowed(as_given):
+        if self._allowed(as_given):
             yield as_given
+        for tools in (None, (), *islice(permutations(self.rows.tools), SEQUENCES)):
+            order = self._greedy(tools)
+            if order is not None:
+                yield order
 
     def _allowed(self, order: Sequence[int]) -> bool:
         if not self.bound:
@@ -65,19 +82,19 @@ class _Search:
             done |= 1 << index
         return True
 
-    def _greedy(self, batching: bool) -> Order | None:
-        """Always the cheapest goal next; when batching, one that needs no tool change as long as there is one."""
-        spot, done = self.costs.start, 0
+    def _greedy(self, tools: Sequence[str] | None) -> Order | None:
+        """Always the cheapest goal next; with tools, all that needs no change first, then the next tool's."""
+        spot, done = self.matrix.start, 0
         order: list[int] = []
         taken = np.zeros(self.count)
         while len(order) < self.count:
             prices = self.rows.row(spot) + taken
-            if batching:
-                prices = prices + np.where(self.rows.fits(spot), 0.0, FAR / 4)
+            if tools is not None:
+                prices = prices + np.where(self.rows.fits(spot), 0.0, FAR / 4) + self._rank_of_tools(tools)
             if self.bound:
                 prices = prices + np.array([FAR * 2 if needs & ~done else 0.0 for needs in self.before])
             index = int(prices.argmin())
-            found = self.costs.advance(spot, index)
+            found = self.matrix.advance(spot, index)
             if found is None or taken[index] or self.before[index] & ~done:
                 return None
             order.append(index)
@@ -85,6 +102,11 @@ class _Search:
             done |= 1 << index
             spot = found[0]
         return tuple(order)
+
+    def _rank_of_tools(self, tools: Sequence[str]) -> Floats:
+        """What puts the goals of an earlier tool first; nothing where no sequence of tools is asked for."""
+        ranks = {tool: at * FAR / 64 for at, tool in enumerate(tools)}
+        return np.array([ranks.get(task.tool or "", 0.0) for task in self.matrix.tasks])
 
     def _descend(self, best: Found) -> Found:
         while self.left > 0:
@@ -105,20 +127,20 @@ class _Search:
             changed = _changed(best[1], given[k - 1 : end], turns, behind)
             if changed is None or not self._allowed(changed):
                 continue
-            price = self.costs.price(changed)
-            if price is not None and price < best[0]:
-                best = (price, changed)
+            found = self._priced(changed)
+            if found is not None and found[0] < best[0]:
+                best = found
         return best
 
     def _matrix(self, order: Order) -> tuple[Floats, list[tuple[int, int]]]:
         """Rough price from each goal (row) to each (column) in this order, a start before and a sink after it."""
         matrix = np.zeros((self.count + 2, self.count + 2))
         where = np.array(order)
-        spot = self.costs.start
+        spot = self.matrix.start
         tools = [spot[1]]
         matrix[0, 1:-1] = self.rows.row(spot)[where]
         for row, index in enumerate(order, 1):
-            found = self.costs.advance(spot, index)
+            found = self.matrix.advance(spot, index)
             spot = found[0] if found else spot
             matrix[row, 1:-1] = self.rows.row(spot)[where]
             tools.append(spot[1])
@@ -133,16 +155,17 @@ class _Search:
             cuts: set[int] = set()
             while len(cuts) < 3:
                 seed = (seed * 1_103_515_245 + 12_345) % 2**31
-                low = (seed >> 8) % self.count if not cuts else max(1, min(cuts) - 25)
-                span = min(50, self.count - low)
+                low = (seed >> 8) % self.count if not cuts else max(1, min(cuts) - 15)
+                span = min(30, self.count - low)
                 seed = (seed * 1_103_515_245 + 12_345) % 2**31
                 cuts.add(low + (seed >> 8) % span)
             a, b, c = sorted(cuts)
             order = best[1]
             changed = order[:a] + order[b:c] + order[a:b] + order[c:]
-            price = self.costs.price(changed) if self._allowed(changed) else None
-            if price is not None:
-                best = min(best, self._descend((price, changed)))
+            kicked = self._priced(changed) if self._allowed(changed) else None
+            found = self._descend(kicked) if kicked is not None else best
+            if found[0] <= best[0]:  # as good counts: only so it wanders over a plain to the next way down
+                best = found
         return best
 
 

@@ -9,7 +9,6 @@ Dijkstra, which is scipy's in big graphs only, and only where scipy is installed
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from heapq import heappop, heappush
-from itertools import pairwise
 from typing import Any
 
 from beforehand.model.cell import CellScene, Number
@@ -51,8 +50,6 @@ class Topology:
         self.weight = {edge: cost * self.radix + 1 for edge, cost in weights.items()}
         self.heaviest = max(self.weight.values(), default=0)
         self.even = len(set(weights.values())) <= 1
-        self.unit = next(iter(weights.values()), 0)
-        """The cost of every move where costs are even."""
         self.matrices: dict[bool, Any] = {}
         """The same as scipy matrices, forwards and backwards, once somebody has asked for them."""
         self._distances: dict[int, Sequence[float]] = {}
@@ -100,14 +97,6 @@ class Topology:
         else:
             found = self._by_levels(s, t) if self._within else self._from_both_ends(s, t)
         return None if found is None else [self.names[at] for at in found]
-
-    def length(self, path: Sequence[str]) -> tuple[int, int]:
-        """Moves and cost (in whole units) of a path along allowed moves."""
-        moves = len(path) - 1
-        if self.even:
-            return moves, moves * self.unit
-        total = sum(self.weight[self.number[a], self.number[b]] for a, b in pairwise(path))
-        return moves, (total - moves) // self.radix
 
     def reachable(self, start: str) -> set[str]:
         """Every position some path leads to, the start included."""
@@ -191,15 +180,22 @@ class Topology:
         return path
 
     def _downhill(self, s: int, t: int) -> list[int] | None:
-        """Follow the exact distances to the target, always to the smallest name that lies on a best path."""
+        """Follow the exact distances to the target."""
         far = self._distance_to(t)
         if far[s] < 0:
             return None
         path = [s]
         while path[-1] != t:
-            u = path[-1]
-            path.append(next(v for v in self.after[u] if far[v] >= 0 and self.weight[u, v] + far[v] == far[u]))
+            path.append(self.next_towards(path[-1], far))
         return path
+
+    def distances_to(self, end: str) -> Sequence[float]:
+        """The combined weight of the best way from every position, by number; -1 where there is none."""
+        return self._distance_to(self.number[end])
+
+    def next_towards(self, u: int, far: Sequence[float]) -> int:
+        """Of the positions one move on that lie on a best path, the one with the smallest name."""
+        return next(v for v in self.after[u] if far[v] >= 0 and self.weight[u, v] + far[v] == far[u])
 
     def _distance_to(self, t: int) -> Sequence[float]:
         known = self._distances.get(t)

@@ -13,7 +13,6 @@ from beforehand.crafts.cell.core.grammar import Refusal
 from beforehand.crafts.cell.core.lexicon import (
     ARTICLES,
     HARD,
-    NOUNS,
     Lexicon,
     Phrase,
     Token,
@@ -21,6 +20,8 @@ from beforehand.crafts.cell.core.lexicon import (
     lexicon,
     tokens,
 )
+from beforehand.crafts.cell.core.sites import GENERIC
+from beforehand.crafts.cell.core.spelling import corrected, singular
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
 from beforehand.model.reason import Problem, unknown
 
@@ -29,7 +30,7 @@ _JOINTS = frozenset(["and", "then", "afterwards", "finally", "lastly", "next", "
 _TALK = frozenset(["please", "kindly", "now", "ok", "okay", "robot", "hi", "hello", "hey"])
 _TAILS = frozenset(["back", "away", "down", "off", "on", "up", "tool", "place", "position", "routine"])
 _AT = ("at", "in", "on", "to")
-_NUMBERED = re.compile(r"There is no position (\d+) in this cell")
+_FILLERS = frozenset(["so", "well", "just", "still", "even", "already", "um", "uh", "oh", "yes", "i", "mean"])
 LONGEST_NAME = 4
 
 WrittenWord = tuple[str, Token]
@@ -38,10 +39,10 @@ WrittenWord = tuple[str, Token]
 
 def unknown_names_in(text: str, scene: CellScene, refusal: Refusal) -> list[Problem]:
     """A problem for every name the cell does not have; none where the sentence is not clear enough to say so."""
-    if any(word.lower() in HARD or word == "?" for word in refusal.words):
-        return []
-    found = [_problem(scene, "position", number, f"Pos_{number}") for number in _NUMBERED.findall(refusal.says)]
     known = lexicon(scene)
+    if any(word == "?" or word.lower() in HARD or corrected(word.lower(), known) in HARD for word in refusal.words):
+        return []
+    found = [_problem(scene, "position", name, f"Pos_{name}" if is_number(name) else name) for name in refusal.unknown]
     for clause in _clauses(text):
         found += _Clause(scene, known, clause).unknown_names()
     return list({(one.code, one.about): one for one in found}.values())
@@ -80,7 +81,7 @@ class _Clause:
 
     def _place(self, at: int) -> list[Problem]:
         at = self._past(at, (*_AT, *ARTICLES, "from"))
-        if at >= len(self.words) or self._is_place(at):
+        if at >= len(self.words) or self._is_place(at) or self._is_kind(at):
             return []
         return self._name("position", at, len(self.words))
 
@@ -88,7 +89,8 @@ class _Clause:
         at, end = self._past(at, ARTICLES), len(self.words)
         while end > at and self.words[end - 1] in _TAILS:
             end -= 1
-        if at >= end or self._longest(self.known.tools, at)[0] is not None:
+        own = {word for tool in self.known.kit for word in tool.family}
+        if at >= end or self.words[at] in own:
             return []
         return self._name("tool", at, end)
 
@@ -104,21 +106,33 @@ class _Clause:
 
     def _name(self, kind: str, at: int, end: int) -> list[Problem]:
         name = " ".join(dict.fromkeys(piece for piece, _ in self.written[at:end]))
-        if not name or end - at > LONGEST_NAME or is_number(name) or self._bare_noun(at):
+        if not name[:1].isalpha() or end - at > LONGEST_NAME or is_number(name) or self._no_name(at, end):
             return []
         return [_problem(self.scene, kind, name, name)]
 
-    def _bare_noun(self, at: int) -> bool:
-        """`position` by itself names nothing; `Station_X` does."""
+    def _no_name(self, at: int, end: int) -> bool:
+        """Words nobody would call a thing: `position` by itself, "actually", or a verb among them."""
         piece, token = self.written[at]
-        return token.word in NOUNS and piece == token.text
+        bare = token.word in GENERIC and piece == token.text
+        busy = (self.known.grammar - self.known.kinds) | {word for phrase in self.known.routines for word in phrase}
+        said = [part.text for piece, part in self.written[at:end] if piece == part.text]
+        read = {corrected(word.lower(), self.known) or word.lower() for word in said}
+        odd = any(word.endswith("ly") or not word[0].isalnum() for word in read)
+        return bare or odd or bool(read & (busy | _FILLERS)) or sum(map(is_number, read)) > 1
+
+    def _is_kind(self, at: int) -> bool:
+        """A kind of place by itself, or the letter of one: known, only not which; `Station_X` in one word is a name."""
+        piece, token = self.written[at]
+        labels = {site.label for site in self.known.sites}
+        word = singular(token.word, self.known) or token.word
+        return piece == token.text and word in (self.known.kinds - set(GENERIC)) | labels
 
     def _is_place(self, at: int) -> bool:
         """Whether a place is named from here on, as far as its first word goes."""
         if at >= len(self.words):
             return False
         following = self.words[at + 1] if at + 1 < len(self.words) else ""
-        numbered = is_number(self.words[at]) or (self.words[at] in NOUNS and is_number(following))
+        numbered = is_number(self.words[at]) or (self.words[at] in self.known.kinds and is_number(following))
         return numbered or self._longest(self.known.places, at)[0] is not None
 
     def _past(self, at: int, words: Iterable[str]) -> int:

@@ -54,7 +54,6 @@ class Walk:
         """Position and tool after every step."""
         self.notes: list[Reason] = []
         self.problems: list[Problem] = []
-        self.cost = 0
         self.goal = 1
 
     def do(self, task: Task) -> None:
@@ -145,7 +144,6 @@ class Walk:
         if path is None:
             self._no_path(start, target)
             return
-        self.cost += self.lookup.topology.length(path)[1]
         tool, way = self.tool, path[1:]
         self.steps += map(_move_to, way)
         self.spots += [(place, tool) for place in way]
@@ -173,7 +171,6 @@ class Walk:
             hint = f"Give a neighbour of {place} the role safe, or remove move_safe there."
             self._problem("cell.no_safe_place", place, says, "graph", near, hint)
             return
-        self.cost += self.lookup.topology.length([place, safe])[1]
         self.move(safe)
 
     def _no_path(self, start: str, target: str) -> None:
