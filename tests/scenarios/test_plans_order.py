@@ -183,7 +183,7 @@ async def test_a_result_and_a_progress_event_have_the_shape_of_the_spec() -> Non
         "attempt": 1,
         "result": {"ok": True, "value": 7, "duration": 1500, "timestamp": "2026-01-01T12:00:01.500Z"},
     }
-    assert done.about == {"planId": "p1", "runId": "r1", "stepId": "b"}
+    assert done.about == {"planId": "p1", "taskId": "t1", "runId": "r1", "stepId": "b"}
     failed = scenario.events("stepUpdated", "c")[-1].data["result"]
     assert failed == {"ok": False, "error": "No.", "duration": 0, "timestamp": "2026-01-01T12:00:00.000Z"}
     logs = scenario.events("stepUpdated", "a")[-1].data["logs"]

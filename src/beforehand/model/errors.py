@@ -152,6 +152,6 @@ class DriftError(Fault):
 
     code = "step.drift"
 
-    def __init__(self, says: str, difference: dict[str, Any], *, hint: str = "") -> None:
+    def __init__(self, says: str, difference: dict[str, Any] | None = None, *, hint: str = "") -> None:
         super().__init__(says, untouched=True, hint=hint)
-        self.difference = difference
+        self.difference = difference or {}

@@ -109,7 +109,7 @@ async def test_a_decision_whose_craft_is_gone_says_so(tmp_path: Path, garden: Ga
     async with opened(tmp_path, Craft("garden", garden.open)) as runtime:
         asked = Decision(id="q", kind="odd", owner="pond:1", title="?", about={}, verbs=("yes",), opened_at="")
         await open_decision(runtime, asked)
-        with pytest.raises(ConflictError, match="Nobody is there"):
+        with pytest.raises(ConflictError, match="No running process"):
             await answer_decision(runtime, "q", "yes")
         assert [row["id"] for row in await list_decisions(runtime)] == ["q"]
 
