@@ -370,7 +370,7 @@ async def test_silence_may_end_the_run() -> None:
     await run.play()
     await run.answer("abort")
     assert await run.play() is RunStatus.FAILED
-    assert run.statuses == {"a": "failed", "b": "blocked"}
+    assert run.statuses == {"a": "failed", "b": "cancelled"}
 
 
 async def test_a_step_that_ends_in_time_is_left_alone_and_its_timer_forgotten() -> None:

@@ -156,6 +156,15 @@ def stop_run(board: Board, state: StepState) -> None:
             settle_parent(board, other)
 
 
+def cancel_followers(board: Board, state: StepState) -> None:
+    """What hangs on a step that a stopped run still waits for does not start any more, however that step ends."""
+    for follower in _open_followers(board.run, state.parent or state.step.id):
+        if follower.is_open:
+            if follower.decision is not None:
+                board.withdraw_decision(follower.decision, f"{state.step.id} stopped the run.")
+            cancel_step(board, follower)
+
+
 def block_followers(board: Board, state: StepState) -> None:
     """Whatever needs this step cannot go on; each says which step it was."""
     root = state.step.id

@@ -9,7 +9,15 @@ from typing import Any
 
 from beforehand.engine.adopting import adoption_problems as adoption_problems
 from beforehand.engine.board import Board, close_answered
-from beforehand.engine.ending import block_followers, cancel_step, cancel_steps, settle_parent, stop_run, stop_step
+from beforehand.engine.ending import (
+    block_followers,
+    cancel_followers,
+    cancel_step,
+    cancel_steps,
+    settle_parent,
+    stop_run,
+    stop_step,
+)
 from beforehand.engine.inputs import (
     Answered,
     CancelAsked,
@@ -115,7 +123,7 @@ def _stop_silent(board: Board, state: StepState, given: Answered) -> None:
 def _abort_silent(board: Board, state: StepState, given: Answered) -> None:
     _stop_silent(board, state, given)
     stop_run(board, state)
-    block_followers(board, state)
+    cancel_followers(board, state)
 
 
 def _abort_in_doubt(board: Board, state: StepState, given: Answered) -> None:

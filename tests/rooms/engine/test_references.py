@@ -52,6 +52,10 @@ def look_up(reference: Reference) -> Any:
         ("$a\n", None),
     ],
 )
+def test_what_is_a_reference_as_a_whole(text: str, reference: Reference | None) -> None:
+    assert parse_reference(text) == reference
+
+
 @pytest.mark.parametrize(
     ("text", "broken"),
     [
@@ -72,10 +76,6 @@ def look_up(reference: Reference) -> Any:
 )
 def test_what_only_looks_like_a_reference_is_found(text: object, broken: list[str]) -> None:
     assert broken_references(text) == broken
-
-
-def test_what_is_a_reference_as_a_whole(text: str, reference: Reference | None) -> None:
-    assert parse_reference(text) == reference
 
 
 @pytest.mark.parametrize(
