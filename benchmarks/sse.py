@@ -1,8 +1,10 @@
 """Many followers of one log: what 500 server-sent-event clients get, and what that costs.
 
 A server with its own home runs in a process of its own; the clients, bare sockets, in another; this one writes events
-through the server's runtime at a steady pace and as fast as it can. Beside it, as the limit: a bare loop that writes the
-same bytes to as many sockets and does nothing else. Run: `python benchmarks/sse.py [--clients 500] [--events 500]`.
+through the server's runtime at a steady pace and as fast as it can. Beside it, as the limit: a bare loop that writes
+the same bytes to as many sockets and does nothing else.
+
+    python benchmarks/sse.py [--clients 500] [--events 500]
 """
 
 import argparse
