@@ -157,8 +157,8 @@ def test_what_was_corrected_is_a_note_on_the_plan(cli: Any) -> None:
         ("Finally go home, weld 1 and 2", 3, "'Finally' does not fit the order"),
         ("go to 3 through 2", 3, "'through'"),
         ("go to the safe position", 3, "Safe_Pos_1, Safe_Pos_2"),
-        ("go to injection 1", 2, "There is no position 'injection 1'"),
-        ("weld station 1", 2, "There is no position 'station 1'"),
+        ("go to injection 1", 2, "Unknown position 'injection 1'"),
+        ("weld station 1", 2, "Unknown position 'station 1'"),
     ],
 )
 def test_text_that_is_not_guessed_and_names_nobody_knows(cli: Any, text: str, code: int, says: str) -> None:

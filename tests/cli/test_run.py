@@ -125,11 +125,12 @@ def test_resume_after_an_answer_in_between(cli, step) -> None:
     assert cli("run", "--resume", run["runId"], "-o", "json", code=0).document == last
 
 
-def test_a_denied_step_fails_the_run_when_it_goes_on(cli, step) -> None:
+def test_a_denied_step_does_not_look_like_success(cli, step) -> None:
     run = cli("run", asking(cli, step), "-o", "json", code=3).document
     cli("inbox", "answer", run["decisions"][0]["id"], "deny", code=0)
     done = cli("run", "--resume", run["runId"], "-o", "json", code=1).document
-    assert statuses(done) == {"new": "completed", "over": "skipped", "gone": "blocked"}
+    assert statuses(done) == {"new": "completed", "over": "denied", "gone": "blocked"}
+    assert (done["status"], done["summary"]["denied"]) == ("partial", 1)
 
 
 def test_a_resumed_run_keeps_its_workspace(cli, step) -> None:

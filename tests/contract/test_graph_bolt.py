@@ -170,7 +170,7 @@ async def test_unnamed_nodes_are_never_taken_for_a_scene_by_chance(server: Any) 
         assert "?scene=theirs" in refused.value.hint
         await graph.write(STAR)
     async with opened(server.url(), any_name=True) as graph:
-        with pytest.raises(NotFoundError, match="it has weld_star"):
+        with pytest.raises(NotFoundError, match="Known scenes: weld_star"):
             await graph.read("theirs")
 
 

@@ -308,7 +308,7 @@ async def test_a_fault_in_the_middle_of_a_commit_is_told_and_leaves_no_gap(
 async def test_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("beforehand.adapters.log.encoding.MAX_BYTES", 1000)
     store = await opened(tmp_path / "log.db")
-    with pytest.raises(TooLargeError, match="more than the 1000 that may be") as refused:
+    with pytest.raises(TooLargeError, match="more than the 1000 allowed") as refused:
         await store.append([happened(x="x" * 1000)])
     assert isinstance(refused.value, BadInputError)
     assert await store.last_seq() == 0

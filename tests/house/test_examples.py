@@ -96,4 +96,4 @@ def test_every_built_in_tool_is_documented_with_its_arguments(catalog: ToolCatal
 def test_mcp_servers_in_the_documentation_can_be_configured_so() -> None:
     tables = [tomllib.loads(block) for page in ("docs/tools.md", "docs/settings.md") for block in fenced(page, "toml")]
     servers = [config.name for table in tables for config in read_configs(table.get("mcp", {}))]
-    assert servers == ["files", "tracker", "files"]
+    assert servers == ["files", "tracker", "files", "tracker"]

@@ -215,7 +215,6 @@ class DeleteFile(Tool):
         input_schema=strict({"path": PATH}),
         effect="idempotent",
         destructive="always",
-        writes=("path",),
         output="An object with the path, and whether the file was still there.",
         estimate_s=0.01,
     )
