@@ -1,5 +1,6 @@
 """Plans, contracts §5: what a failure means, retries, timeouts, and a person who decides."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -362,6 +363,20 @@ async def test_a_step_on_a_machine_has_a_time_of_its_own() -> None:
     assert not run.run.decisions
     await run.play(0.2)
     assert run.decision().kind == "silent"
+
+
+async def test_a_machine_that_does_not_even_take_the_stop_is_in_doubt_after_ten_seconds() -> None:
+    class Deaf(ScriptedTool):
+        async def stop(self, args: Any, context: Any) -> bool:
+            await asyncio.Event().wait()
+            return True
+
+    run = await scenario(Deaf("arm", hangs(), effect="physical")).begin({"steps": [step("a", "arm")]})
+    await run.send(SkipAsked, "a")
+    await run.play(9)
+    assert (run.status("a"), run.step("a").stopping) == ("running", "skip")
+    await run.play(2)
+    assert run.status("a") == "inDoubt"
 
 
 async def test_silence_may_end_the_run() -> None:

@@ -223,6 +223,7 @@ class RunDriver:
             self.put(self._stopped(command.step_id, command.attempt))
             return
         self._loop.beside(self._stop_call(command, call))
+        self._loop.beside(self._give_up_on(command, call))  # its time runs while the tool is told, too
 
     async def _stop_call(self, command: StopStep, call: "asyncio.Task[None]") -> None:
         """Tell the tool to stop; one that cannot be told is cut off, and then asked what became of the call."""
@@ -237,7 +238,6 @@ class RunDriver:
         if not told:
             self._told_to_stop.add((command.step_id, command.attempt))
             call.cancel(STOPPED)
-        await self._give_up_on(command, call)
 
     async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
