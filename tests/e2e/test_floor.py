@@ -290,12 +290,17 @@ def test_a_token_that_may_only_look_is_told_why_it_cannot_ask(guarded: Floor, pa
     assert page.locator(".floor-panel").get_by_role("button", name="Charge").is_disabled()
 
 
+STYLED = "[...document.querySelectorAll('link[rel=stylesheet]')].every(link => link.sheet)"
+"""A page is measured as a person sees it: never before its styles are there."""
+
+
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_it_fits_a_phone_and_keeps_its_place(floor: Floor, page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(floor.url, wait_until="commit")
     page.locator("[data-floor] canvas").wait_for()
+    page.wait_for_function(STYLED)
     height = page.locator("[data-floor] .floor-map").bounding_box()["height"]
     frames(page, 2)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
