@@ -6,7 +6,7 @@ are reported together. What is legal but odd, such as a position no path leads t
 
 from typing import Any
 
-from beforehand.crafts.cell.core.shape import Paper, read_moves, read_positions, read_routines, read_state, read_tools
+from beforehand.crafts.cell.core.shape import read_moves, read_positions, read_routines, read_state, read_tools
 from beforehand.crafts.cell.core.topology import Topology
 from beforehand.model.cell import (
     ATTACH,
@@ -21,6 +21,7 @@ from beforehand.model.cell import (
     ToolStand,
 )
 from beforehand.model.errors import BadInputError
+from beforehand.model.paper import Paper
 from beforehand.model.reason import Problem
 from beforehand.ports.machines import MachineKinds
 

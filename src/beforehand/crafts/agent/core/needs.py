@@ -1,0 +1,160 @@
+"""What an action needs before it may start: a free base, hands, gaze, posture or voice, and a thing that lets it.
+
+Everything that speaks against a start is told at once, and whoever holds what is needed is named.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from beforehand.crafts.agent.core.action_text import Action
+from beforehand.crafts.agent.core.stages import Going, Tracked
+from beforehand.crafts.agent.core.verbs import BOTH, HAND
+from beforehand.crafts.agent.core.world import World
+from beforehand.model.reason import Reason
+
+HAND_ORDER = ("right", "left")
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What it takes hold of, and the hands it works with; or why not."""
+
+    holds: tuple[str, ...] = ()
+    hands: tuple[str, ...] = ()
+    refused: tuple[Reason, ...] = ()
+
+
+def needs_of(action: Action, going: Going) -> Needs:
+    others = [other for other in going.actions if other.action != action or other.stage in ("moving", "acting")]
+    refused = [*_thing_reasons(action, going.world)]
+    holds = [need for need in action.verb.needs if need not in (HAND, BOTH)]
+    refused += held_reasons(holds, others)
+    hands, more = _hands_for(action, going.world, others)
+    refused += more
+    holds += [f"{hand} hand" for hand in hands]
+    return Needs(tuple(holds), hands, tuple(refused))
+
+
+def _reason(code: str, about: str, says: str, try_next: str = "") -> Reason:
+    return Reason(code=code, about=about, says=says, try_next=try_next)
+
+
+def held_reasons(needs: Iterable[str], others: Iterable[Tracked]) -> Iterator[Reason]:
+    """Who holds what is needed, told once for each."""
+    wanted = tuple(needs)
+    for other in others:
+        held = [need for need in wanted if need in other.holds]
+        if held:
+            says = f"It needs the {' and the '.join(held)}, which {other.text} holds."
+            yield _reason("action.needs_held", held[0], says, f'Stop that first: stop("{other.text}").')
+
+
+# -- hands -----------------------------------------------------------------------------------------------------------
+
+
+def _hands_for(action: Action, world: World, others: list[Tracked]) -> tuple[tuple[str, ...], list[Reason]]:
+    if action.verb.place:
+        return _holding_hands(action, world, others)
+    both = BOTH in action.verb.needs or bool(action.verb.take and action.thing and world.thing(action.thing).two_hands)
+    if not both and HAND not in action.verb.needs:
+        return (), []
+    wanted = 2 if both else 1
+    free = [hand for hand in HAND_ORDER if not _hand_trouble(hand, world, others)]
+    if len(free) >= wanted:
+        return tuple(free[:wanted]), []
+    troubles = [reason for hand in HAND_ORDER for reason in _hand_trouble(hand, world, others)]
+    count = "both hands" if both else "a free hand"
+    return (), [
+        _reason("action.hands", "hands", f"It needs {count}. {' '.join(dict.fromkeys(r.says for r in troubles))}", t)
+        for t in [next((reason.try_next for reason in troubles if reason.try_next), "")]
+    ]
+
+
+def _hand_trouble(hand: str, world: World, others: Iterable[Tracked]) -> list[Reason]:
+    held = world.held(hand)
+    if held:
+        return [_reason("action.hands", hand, f"The {hand} hand holds {held}.", f"Place {held} somewhere first.")]
+    holder = next((other for other in others if f"{hand} hand" in other.holds), None)
+    if holder:
+        says = f"The {hand} hand is used by {holder.text}."
+        return [_reason("action.needs_held", hand, says, f'Stop that first: stop("{holder.text}").')]
+    return []
+
+
+def _holding_hands(action: Action, world: World, others: list[Tracked]) -> tuple[tuple[str, ...], list[Reason]]:
+    hands = world.places[str(action.thing)].hands
+    if not hands:
+        says = f"Neither hand holds {action.thing}."
+        return (), [
+            _reason("action.not_held", str(action.thing), says, f'Take it first: start("taking {action.thing}").')
+        ]
+    return hands, list(held_reasons([f"{hand} hand" for hand in hands], others))
+
+
+# -- the thing itself ------------------------------------------------------------------------------------------------
+
+
+def _thing_reasons(action: Action, world: World) -> Iterator[Reason]:
+    if action.thing is None:
+        return
+    thing = world.thing(action.thing)
+    if action.verb.affords is not None and not _affords(action, world):
+        offers = ", ".join(thing.affords) or "nothing"
+        says = f"{thing.name} is not made for {action.verb.forms[0]}; it affords {offers}."
+        yield _reason("action.not_afforded", thing.name, says)
+    if action.verb.place:
+        yield from _place_reasons(action, world)
+        return
+    if action.verb.take:
+        yield from _take_reasons(action, world)
+    elif world.places[thing.name].hands and action.verb.name != "look":
+        yield _reason("action.in_hand", thing.name, f"{thing.name} is in the hand.")
+    if action.verb.effect in ("open", "close") and world.open.get(thing.name) is (action.verb.effect == "open"):
+        now = "open" if action.verb.effect == "open" else "closed"
+        yield _reason("action.already", thing.name, f"{thing.name} is {now} already.")
+    yield from _closed_reason(thing.name, world)
+
+
+def _affords(action: Action, world: World) -> bool:
+    thing = world.thing(str(action.thing))
+    if action.verb.name == "touch":
+        return bool(thing.affords) or thing.door
+    if action.verb.effect in ("open", "close"):
+        return thing.opens
+    return action.verb.affords in thing.affords
+
+
+def _closed_reason(name: str, world: World) -> Iterator[Reason]:
+    closed = world.lies_in_closed(name)
+    if closed:
+        yield _reason("action.closed", closed, f"{closed} is closed.", f'Open it first: start("opening {closed}").')
+
+
+def _take_reasons(action: Action, world: World) -> Iterator[Reason]:
+    thing = str(action.thing)
+    place = world.places[thing]
+    if place.hands:
+        yield _reason("action.in_hand", thing, f"{thing} is in the {' and '.join(place.hands)} hand already.")
+    elif action.other is not None and place.support != action.other:
+        where = f"{place.relation} {place.support}" if place.support else "on the floor"
+        yield _reason("action.elsewhere", thing, f"{thing} is not at {action.other}; it is {where}.")
+
+
+def _place_reasons(action: Action, world: World) -> Iterator[Reason]:
+    thing, other = str(action.thing), str(action.other)
+    target = world.thing(other)
+    if thing == other or world.places[other].hands:
+        yield _reason("action.no_place", other, f"{thing} cannot be placed there: {other} is in the hand.")
+    elif target.carried and "place" not in target.affords:
+        yield _reason("action.no_place", other, f"Nothing can be placed {action.relation} {other}.")
+    elif action.relation == "in" and not _contains(other, world):
+        yield _reason("action.no_place", other, f"{other} has no inside to place anything in.")
+    elif action.relation == "in" and world.open.get(other) is False:
+        yield _reason("action.closed", other, f"{other} is closed.", f'Open it first: start("opening {other}").')
+    yield from _closed_reason(other, world)
+
+
+def _contains(name: str, world: World) -> bool:
+    thing = world.thing(name)
+    inside = any(place.support == name and place.relation == "in" for place in world.places.values())
+    return (thing.opens and not thing.door) or inside or "place" in thing.affords or "contain" in thing.affords

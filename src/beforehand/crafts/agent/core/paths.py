@@ -1,0 +1,113 @@
+"""Exact shortest ways round everything solid: a visibility graph over the corners of the grown boxes.
+
+A floor is built once for what is solid now and kept until that changes. Which corners see each other is found when it
+is first asked, so a single way stays cheap and the next ones cost less.
+"""
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+
+from beforehand.crafts.agent.core.geometry import EPS, Solid, within
+from beforehand.crafts.agent.core.words import Box, Point
+
+
+class Floor:
+    """Where a body of a radius may go among solids."""
+
+    def __init__(self, solids: Iterable[Solid], radius_m: float, bounds: Box) -> None:
+        self.solids = tuple(solids)
+        self.grown = tuple(solid.grown(radius_m) for solid in self.solids)
+        self.bounds = bounds
+        self._corners = [corner for solid in self.grown for corner in solid.corners if self.is_free(corner)]
+        self._seen: dict[int, list[tuple[int, float]]] = {}
+
+    def is_free(self, point: Point) -> bool:
+        """Whether the body's centre may be there."""
+        return within(point, self.bounds) and not any(solid.contains(point) for solid in self.grown)
+
+    def is_clear(self, start: Point, end: Point) -> bool:
+        """Whether the body may go straight from one point to the other."""
+        return not any(solid.crosses(start, end) for solid in self.grown)
+
+    def is_in_reach(self, point: Point, target: Point, but: str) -> bool:
+        """Whether an arm at a point reaches a target with nothing solid between, the thing itself left out."""
+        return not any(solid.crosses(point, target) for solid in self.solids if solid.name != but)
+
+    def way(self, start: Point, goals: Sequence[Point]) -> tuple[Point, ...] | None:
+        """The shortest way to the nearest of the goals; None where none can be reached.
+
+        A body that stands closer to something than its radius may leave it, and not come closer.
+        """
+        leaving = [self._around(solid, grown, start) for solid, grown in zip(self.solids, self.grown, strict=True)]
+        hulls = [hull for hull in leaving if hull is not None]
+        free = [goal for goal in goals if self.is_free(goal) or math.dist(goal, start) < EPS]
+        if not free:
+            return None
+        return self._search(start, free, hulls)
+
+    def _around(self, solid: Solid, grown: Solid, start: Point) -> Solid | None:
+        if not grown.contains(start):
+            return grown
+        margin = solid.margin(start)
+        return solid.grown(margin) if margin >= 0 else None
+
+    def _search(self, start: Point, goals: list[Point], hulls: list[Solid]) -> tuple[Point, ...] | None:
+        """A* over start, goals and corners; ties fall to the corner that comes first in the scene."""
+        count = len(self._corners)
+        points = [*self._corners, start, *goals]
+        home, ends = count, range(count + 1, len(points))
+
+        def left(point: Point) -> float:
+            return min(math.dist(point, goal) for goal in goals)
+
+        best = {home: 0.0}
+        came: dict[int, int] = {}
+        heap = [(left(start), home)]
+        closed: set[int] = set()
+        while heap:
+            _, node = heapq.heappop(heap)
+            if node in closed:
+                continue
+            closed.add(node)
+            if node in ends:
+                return self._back(node, came, points)
+            for other, length in self._steps(node, home, points, hulls, ends):
+                far = best[node] + length
+                if other not in closed and far < best.get(other, math.inf) - 1e-12:
+                    best[other] = far
+                    came[other] = node
+                    heapq.heappush(heap, (far + left(points[other]), other))
+        return None
+
+    def _steps(
+        self, node: int, home: int, points: list[Point], hulls: list[Solid], ends: range
+    ) -> Iterable[tuple[int, float]]:
+        here = points[node]
+        if node == home:
+            for other in (*range(home), *ends):
+                if not any(hull.crosses(here, points[other]) for hull in hulls):
+                    yield other, math.dist(here, points[other])
+            return
+        yield from self._corners_seen(node)
+        for other in ends:
+            if self.is_clear(here, points[other]):
+                yield other, math.dist(here, points[other])
+
+    def _corners_seen(self, node: int) -> list[tuple[int, float]]:
+        if node not in self._seen:
+            here = self._corners[node]
+            self._seen[node] = [
+                (other, math.dist(here, there))
+                for other, there in enumerate(self._corners)
+                if other != node and self.is_clear(here, there)
+            ]
+        return self._seen[node]
+
+    def _back(self, node: int, came: dict[int, int], points: list[Point]) -> tuple[Point, ...]:
+        way = [points[node]]
+        while node in came:
+            node = came[node]
+            if math.dist(points[node], way[-1]) > EPS:
+                way.append(points[node])
+        return tuple(reversed(way))
