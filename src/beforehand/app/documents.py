@@ -27,11 +27,24 @@ def read_file(path: str, *, odd_numbers: bool = False) -> Any:
     Raises NotFoundError for a missing file and BadInputError for one that cannot be read.
     With `odd_numbers` infinities and NaN stay in it, for a reader that reports them with their place.
     """
+    return parse(_read(path), _called(path), odd_numbers=odd_numbers)
+
+
+def read_text(path: str) -> str:
+    """The text in a file; `-` is standard input. Raises as `read_file` does."""
+    return _text(_read(path), _called(path))
+
+
+def _called(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _read(path: str) -> bytes:
     if path == "-":
-        return parse(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input", odd_numbers=odd_numbers)
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
     try:
         with Path(path).open("rb") as file:
-            return parse(file.read(MAX_BYTES + 1), path, odd_numbers=odd_numbers)
+            return file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {path}.", code="file.missing") from None
     except IsADirectoryError:

@@ -1,7 +1,7 @@
-"""Who holds which machine: read from the runs that have not ended, changed by one at a time.
+"""Who holds which machine: read from the runs that have not ended and from what else holds one.
 
-A lease is part of its run's head in the log. Whoever takes one holds the lock from looking until its event is durable,
-so that no two runs are given the same machine.
+A run's lease is part of its head in the log. Whoever takes one holds the lock from looking until its event is durable,
+so that no machine is given to two.
 """
 
 from collections.abc import Iterable
@@ -16,14 +16,20 @@ from beforehand.model.errors import ConflictError
 
 LOCK = "machines"
 """The name of the one turn that all who take machines wait for."""
+LEASE_ROW = "lease"
+"""Rows of machines that something other than a run holds, by the machine: its `holder` in words, `since`, `status`."""
 
 
 async def holder_of(runtime: Runtime, machine: str, *, but: str = "") -> dict[str, Any] | None:
-    """The run that holds a machine, unless it is the one named by `but`; None where it is free."""
+    """Who holds a machine, unless it is the run named by `but`; None where it is free."""
     for run in await runtime.store.rows("run", open=True):
         if machine in (run.get("machines") or ()) and run["runId"] != but:
             return {"machine": machine, "runId": run["runId"], "since": run["startedAt"], "status": run["status"]}
-    return None
+    return await runtime.store.row(LEASE_ROW, machine)
+
+
+def _holder(held: dict[str, Any]) -> str:
+    return str(held.get("holder") or f"the run {held['runId']}")
 
 
 async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "") -> None:
@@ -32,7 +38,7 @@ async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "
     if found:
         first = found[0]
         raise ConflictError(
-            f"{first['machine']} is held by the run {first['runId']} since {first['since']} ({first['status']}).",
+            f"{first['machine']} is held by {_holder(first)} since {first['since']} ({first['status']}).",
             code="machine.held",
             hint="Wait until it ends, cancel it, or have it give its machines back (release).",
             extra={"held": found},

@@ -8,8 +8,6 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import list_scenes
 
 RECENT_RUNS = 50
-SESSIONS = "sessions"
-"""A list every state has, whether or not anything installed fills it."""
 
 
 async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, Any]:
@@ -18,7 +16,7 @@ async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, An
     scenes = [row for row in await list_scenes(runtime) if scene is None or row["name"] == scene]
     runs = [run for run in await list_runs(runtime, limit=RECENT_RUNS) if scene is None or run.get("scene") == scene]
     lists = [name for parts in runtime.crafts.values() if parts.scenes for name in parts.scenes.lists]
-    shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in (*lists, SESSIONS)}}
+    shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in lists}}
     for row in scenes:
         brought = runtime.scenes_of(row["kind"])
         if row["active"] and brought is not None:

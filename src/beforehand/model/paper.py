@@ -1,4 +1,4 @@
-"""What is found wrong while a document is read by hand, so that one pass finds everything and every problem has its path.
+"""What is found wrong while a document is read by hand: one pass finds everything, and every problem has its path.
 
 Values are shown shortened, and nothing here recurses, so a hostile document costs no more than a plain one.
 """

@@ -380,7 +380,6 @@ class StateShape(Shape):
 
     seq: int
     scenes: list[SceneHeadShape]
-    sessions: list[dict[str, Any]]
     runs: list[RunHeadShape]
     decisions: list[DecisionShape]
 

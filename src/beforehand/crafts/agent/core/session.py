@@ -55,8 +55,13 @@ class Step:
         return {"command": self.command, "reply": self.reply, "state": self.state, "atS": self.tick / TICKS_PER_S}
 
 
-def commanded(session: Session, text: str, *, tick: int | None = None) -> tuple[Session, Step]:
-    """The session after a line of text. `tick` says when it was said, with clocks that go on by themselves."""
+def commanded(
+    session: Session, text: str, *, tick: int | None = None, waited: int | None = None
+) -> tuple[Session, Step]:
+    """The session after a line of text.
+
+    With clocks that go on by themselves `tick` says when it was said; `waited`, how many ticks a skip has waited then.
+    """
     session, changes = advanced(session, tick)
     if session.status != "open":
         return _refused(session, text, [_over(session)], changes, counts=False)
@@ -64,6 +69,8 @@ def commanded(session: Session, text: str, *, tick: int | None = None) -> tuple[
     command = read_command(text)
     if isinstance(command, Reason):
         return _limited(*_refused(session, text, [command], changes))
+    if command.verb == "skip" and waited is not None:
+        return _limited(*_waited(session, text, command, changes, waited))
     return _limited(*_run(session, text, command, changes))
 
 
@@ -174,5 +181,9 @@ def _all_stopped(session: Session) -> tuple[Session, list[Change]]:
 def _skip(session: Session, text: str, command: Command, changes: list[Change]) -> tuple[Session, Step]:
     before = session.body.tick
     session, more = advanced(session, before + ticks(command.seconds), command.wake_on)
-    waited = (session.body.tick - before) / TICKS_PER_S
-    return _replied(session, text, f"Waited for {waited:.1f}s. Current state:", command, [*changes, *more])
+    return _waited(session, text, command, [*changes, *more], session.body.tick - before)
+
+
+def _waited(session: Session, text: str, command: Command, changes: list[Change], waited: int) -> tuple[Session, Step]:
+    reply = f"Waited for {waited / TICKS_PER_S:.1f}s. Current state:"
+    return _replied(session, text, reply, command, changes)

@@ -1,0 +1,50 @@
+"""The agent: a body in a home, steered while its actions run. Everything the craft brings, in one readable place."""
+
+from typing import Any
+
+from beforehand.app.craft import Craft, Owner, Parts, Scenes
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.agent.core.scene import read_home
+from beforehand.crafts.agent.plug_ins import VERB_GROUP
+from beforehand.crafts.agent.rows import ROWS
+from beforehand.crafts.agent.sentences import SENTENCES
+from beforehand.crafts.agent.sessions import KIND, WORLD_ROW, Sessions
+
+
+def open_sessions(runtime: Runtime) -> Parts:
+    sessions = Sessions(runtime)
+    return Parts(
+        service=sessions,
+        scenes=_scenes(sessions),
+        owners={"session": Owner(sessions.answer, sessions.restart)},
+        close=sessions.close,
+    )
+
+
+def _scenes(sessions: Sessions) -> Scenes:
+    return Scenes(
+        KIND,
+        check=lambda document: read_home(document).wire(),
+        activate=sessions.activate,
+        deactivate=sessions.deactivate,
+        state=sessions.state,
+        lists=("sessions",),
+        summary=sessions.summary,
+    )
+
+
+def _http() -> Any:
+    from beforehand.crafts.agent.http import HTTP
+
+    return HTTP
+
+
+CRAFT = Craft(
+    "agent",
+    open=open_sessions,
+    rows=ROWS,
+    remembers=(WORLD_ROW,),
+    sentences=SENTENCES,
+    http=_http,
+    plugin_points=(VERB_GROUP,),
+)

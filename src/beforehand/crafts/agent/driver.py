@@ -1,0 +1,207 @@
+"""The driver of one session: commands in, decided one at a time and made durable, replies out.
+
+It stands on the one loop and decides nothing. Virtual time passes only by commands; with the real-time clock the driver
+says which tick it is, and wakes the session when something happens by itself. Whoever steers, a model or a policy, is a
+task beside the decisions that says one command after another.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from beforehand.crafts.agent.core.command_text import Command, read_command
+from beforehand.crafts.agent.core.deciding import (
+    IDLE_MS,
+    CalledOff,
+    Said,
+    SessionInput,
+    SessionState,
+    Steer,
+    SteeringFailed,
+    TakenUp,
+    TimePassed,
+    decide,
+)
+from beforehand.crafts.agent.core.world import ticks
+from beforehand.loop.loop import Loop, stop
+from beforehand.model.errors import BeforehandError, UnavailableError
+from beforehand.model.event import Verdict
+from beforehand.ports.body import TICKS_PER_S
+from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
+from beforehand.ports.store import Store
+
+log = Log("beforehand.agent")
+FRAME_MS = 1000 // TICKS_PER_S
+NEVER = 1 << 62
+
+Steering = Callable[[SessionState], Awaitable[str]]
+"""The next command of whoever steers, from the present state; a BeforehandError where they cannot say."""
+
+
+class SessionDriver:
+    def __init__(
+        self,
+        state: SessionState,
+        store: Store,
+        clock: Clock,
+        on_frame: Callable[[Mapping[str, Any]], None],
+        *,
+        steering: Steering | None = None,
+        pace: float = 1.0,
+        taken_up: bool = False,
+    ) -> None:
+        self.state = state
+        self._clock = clock
+        self._on_frame = on_frame
+        self._steering = steering
+        self._pace = pace
+        self._taken_up = taken_up
+        self._began_ms, self._began_tick = clock.now_ms(), state.body.tick
+        self._steerer: asyncio.Task[None] | None = None
+        self._loop: Loop[SessionInput, Steer] = Loop(
+            state.owner, store, clock, decide=self._decide, carry_out=self._steer, gone=self._gone
+        )
+
+    # -- from outside ----------------------------------------------------------------------------------------------
+
+    @property
+    def is_realtime(self) -> bool:
+        return self.state.session.clock == "realtime"
+
+    def tick_now(self) -> int:
+        """The tick of now, with the real-time clock; else the one at which the world stands still."""
+        if not self.is_realtime or self.state.decision is not None:
+            return self.state.body.tick
+        passed_ms = (self._clock.now_ms() - self._began_ms) * self._pace
+        return max(self.state.body.tick, self._began_tick + int(passed_ms * TICKS_PER_S / 1000))
+
+    async def say(self, text: str, *, by: str = "", thought_s: float = 0.0) -> Verdict[Steer]:
+        """One command, decided and durable. In real time a skip is answered when it has been waited for."""
+        if self.is_realtime:
+            command = read_command(text)
+            if isinstance(command, Command) and command.verb == "skip" and self.state.decision is None:
+                return await self._skip(text, command, by)
+            return await self.request(Said(text, by, self.tick_now()))
+        charged = self.state.session.clock == "charged" and thought_s > 0
+        tick = self.state.body.tick + ticks(thought_s) if charged else None
+        return await self.request(Said(text, by, tick))
+
+    async def _skip(self, text: str, command: Command, by: str) -> Verdict[Steer]:
+        since = self.tick_now()
+        until = since + ticks(command.seconds)
+        waiting = _Woken(self.state, command.wake_on)
+        while self.tick_now() < until and self.state.is_open and self.state.decision is None:
+            if waiting.is_over(self.state):
+                break
+            at = self.state.body.next_instant()
+            await self._sleep_to(min(until, NEVER if at is None else at))
+            await self.request(TimePassed(min(until, self.tick_now())))
+        now = min(until, self.tick_now())
+        return await self.request(Said(text, by, now, waited=now - since))
+
+    async def _sleep_to(self, tick: int) -> None:
+        ms = (tick - self._began_tick) * 1000 / TICKS_PER_S / self._pace
+        await self._clock.sleep_until(self._began_ms + int(ms) + 1)
+
+    async def request(self, given: SessionInput) -> Verdict[Steer]:
+        return await self._loop.request(given)
+
+    async def until_over(self) -> None:
+        await self._loop.wait_until(lambda: not self.state.is_open)
+
+    # -- working ---------------------------------------------------------------------------------------------------
+
+    async def drive(self) -> None:
+        """Work until the session is over, or until cancelled."""
+        try:
+            if self._taken_up:
+                self._loop.put(TakenUp())
+            elif self._steering is not None:
+                self._steer(Steer())
+            self._loop.beside(self._watch())
+            await self._loop.run(lambda: not self.state.is_open)
+        finally:
+            if self._steerer is not None:
+                await stop([self._steerer])
+            await self._loop.close()
+
+    def _decide(self, given: SessionInput) -> Verdict[Steer]:
+        had_waited = self.state.decision is not None
+        self.state, verdict = decide(self.state, given, self._clock.now_ms())
+        if had_waited and self.state.decision is None:  # the time a person took to answer does not count
+            self._began_ms, self._began_tick = self._clock.now_ms(), self.state.body.tick
+        self._show()
+        return verdict
+
+    def _show(self) -> None:
+        state = self.state
+        frame = {"kind": "agent", "scene": state.scene, "sessionId": state.session_id, "tick": state.body.tick}
+        self._on_frame({**frame, "status": state.session.status, **state.body.frame()})
+
+    async def _watch(self) -> None:
+        """Let time pass where it does so by itself, and end a session that everybody has left."""
+        while self.state.is_open:
+            now = self._clock.now_ms()
+            due = NEVER
+            if self.state.steered_by == "person":
+                due = self.state.last_said + IDLE_MS
+            if now >= due:
+                self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self._tick_if_real()))
+                return
+            if self.is_realtime and self.state.decision is None and self.state.body.actions:
+                await self._clock.sleep_until(now + FRAME_MS)
+                await self.request(TimePassed(self.tick_now()))
+            else:
+                await self._clock.sleep_until(min(due, now + 1_000))
+
+    def _tick_if_real(self) -> int | None:
+        return self.tick_now() if self.is_realtime else None
+
+    # -- steering --------------------------------------------------------------------------------------------------
+
+    def _steer(self, _: Steer) -> None:
+        if self._steering is not None and (self._steerer is None or self._steerer.done()):
+            self._steerer = asyncio.create_task(self._steered(self._steering))
+
+    async def _steered(self, steering: Steering) -> None:
+        try:
+            while self.state.is_open and self.state.decision is None and self.state.steered_by != "person":
+                asked_ms = self._clock.now_ms()
+                text = await steering(self.state)
+                thought_s = (self._clock.now_ms() - asked_ms) / 1000
+                await self.say(text, by=self.state.steered_by, thought_s=thought_s)
+        except asyncio.CancelledError:
+            raise
+        except BeforehandError as error:
+            await self._steering_failed(error.says)
+        except Exception as error:  # whoever steers is not the session: it is stopped, and a person is asked
+            log.exception("steering failed", session=self.state.session_id)
+            await self._steering_failed(f"{type(error).__name__}: {error}")
+
+    async def _steering_failed(self, says: str) -> None:
+        if self.state.is_open:
+            await self.request(SteeringFailed(says, self._tick_if_real()))
+
+    def _gone(self) -> UnavailableError:
+        return UnavailableError(
+            f"The session {self.state.session_id} is over.", code="session.over", hint="Start a new session."
+        )
+
+
+class _Woken:
+    """Whether what a skip waits for has happened since it began."""
+
+    def __init__(self, state: SessionState, wake_on: str | None) -> None:
+        self._wake_on = wake_on
+        self._before = self._stages(state)
+
+    def _stages(self, state: SessionState) -> dict[str, str]:
+        return {action.text: "stuck" if action.stuck_s else action.stage for action in state.body.actions}
+
+    def is_over(self, state: SessionState) -> bool:
+        if self._wake_on is None:
+            return False
+        now = self._stages(state)
+        changed = {stage for text, stage in now.items() if self._before.get(text) != stage}
+        return bool(changed) if self._wake_on == "change" else self._wake_on in changed

@@ -1,0 +1,23 @@
+"""Verbs that others bring by the entry point `beforehand.agent_verbs`."""
+
+from importlib.metadata import entry_points
+
+from beforehand.crafts.agent.core.verbs import Verb, Verbs
+from beforehand.model.errors import BadInputError
+from beforehand.ports.log import Log
+
+VERB_GROUP = "beforehand.agent_verbs"
+log = Log("beforehand.agent")
+
+
+def load_verbs() -> Verbs:
+    """The built-in verbs and those of installed packages; one that cannot be used is reported and left out."""
+    found, more = Verbs(), list[Verb]()
+    for entry in entry_points(group=VERB_GROUP):
+        try:
+            found = Verbs([*more, entry.load()])
+            more.append(entry.load())
+        except Exception as error:  # somebody else's package must not keep the craft from opening
+            says = error.says if isinstance(error, BadInputError) else repr(error)
+            log.error("a verb could not be used", name=entry.name, says=says)
+    return found

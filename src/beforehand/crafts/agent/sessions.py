@@ -1,0 +1,346 @@
+"""The sessions of a runtime: homes made live, sessions started and found again in the log, what is asked of them."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from beforehand.app.craft import Answering
+from beforehand.app.decisions import close_decision
+from beforehand.app.ids import new_id
+from beforehand.app.leases import LOCK, refuse_held
+from beforehand.app.runtime import Runtime
+from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.crafts.agent.core.deciding import (
+    STARTED,
+    Answered,
+    SessionState,
+    SteeredBy,
+    WentWrong,
+    folded,
+    started,
+)
+from beforehand.crafts.agent.core.scene import read_home
+from beforehand.crafts.agent.core.session import CLOCKS, Clock, Session
+from beforehand.crafts.agent.core.verbs import Verbs
+from beforehand.crafts.agent.core.words import HomeScene
+from beforehand.crafts.agent.driver import SessionDriver, Steering
+from beforehand.crafts.agent.plug_ins import load_verbs
+from beforehand.crafts.agent.worlds import open_body
+from beforehand.loop.drivers import Driven
+from beforehand.model.decision import Decision
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.event import Event
+from beforehand.ports.store import EventFilter
+
+if TYPE_CHECKING:
+    from beforehand.ports.body import Body
+
+KIND = "home"
+SESSION_ROW = "session"
+WORLD_ROW = "homeWorld"
+CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a session is started with."""
+
+    scene: str
+    goal: str | None = None
+    instruction: str | None = None
+    model: str | None = None
+    steered_by: SteeredBy = "person"
+    clock: Clock = "virtual"
+    max_steps: int | None = None
+    by: str = ""
+    key: str | None = None
+
+
+def machine_of(scene: str) -> str:
+    """The name under which a home's body is held."""
+    return f"home:{scene}"
+
+
+@dataclass(slots=True)
+class Sessions:
+    runtime: Runtime
+    homes: dict[str, HomeScene] = field(default_factory=dict)
+    live: dict[str, SessionDriver] = field(default_factory=dict)
+    verbs: Verbs = field(default_factory=load_verbs)
+
+    @property
+    def pace(self) -> float:
+        """How many simulated seconds pass in one."""
+        return max(float(self.runtime.settings["speed"]), 1e-3)
+
+    # -- homes -----------------------------------------------------------------------------------------------------
+
+    async def activate(self, name: str, document: Mapping[str, Any]) -> None:
+        scene = read_home(document)
+        if self.homes.get(name) == scene:
+            return
+        open_here = [driver.state.session_id for driver in self.live.values() if driver.state.scene == name]
+        if open_here:
+            raise ConflictError(
+                f"The session {open_here[0]} goes on in {name}; the changed scene waits until it has ended.",
+                code="home.busy",
+                hint="End the session, then activate the scene again.",
+            )
+        self.homes[name] = scene
+        if self.runtime.serves:
+            for row in await self.runtime.store.rows(SESSION_ROW, open=True):
+                if row["scene"] == name and row["sessionId"] not in self.live:
+                    await self._take_up(row["sessionId"])
+
+    async def deactivate(self, name: str) -> None:
+        self.homes.pop(name, None)
+        for driver in list(self.live.values()):
+            if driver.state.scene == name:
+                await self.runtime.drivers.stop(driver.state.owner)
+
+    async def close(self) -> None:
+        for name in list(self.homes):
+            await self.deactivate(name)
+
+    async def home(self, name: str) -> HomeScene:
+        """A home that is live, made so where it is not; NotFoundError with the homes there are."""
+        if name not in self.homes:
+            row = await self.runtime.store.row("scene", name)
+            if row is None or row["kind"] != KIND:
+                raise NotFoundError.unknown("home", name, await scene_names(self.runtime, KIND), code="scene.unknown")
+            await activate_scene(self.runtime, name)
+        return self.homes[name]
+
+    async def world_of(self, name: str) -> Mapping[str, Any] | None:
+        """The world as the last session left it; None where it is as its scene describes it."""
+        row = await self.runtime.store.row(WORLD_ROW, name)
+        return None if row is None else row["world"]
+
+    async def body_of(self, name: str, goal: str | None = None) -> "Body":
+        """A body in the present world, for a preview: nobody else moves it."""
+        scene = await self.home(name)
+        here = [driver.state for driver in self.live.values() if driver.state.scene == name]
+        world = here[0].body.wire() if here else await self.world_of(name)
+        return open_body(scene, self.verbs, world=world, goal=goal)
+
+    # -- starting and taking up ------------------------------------------------------------------------------------
+
+    async def start(self, asked: Asked, *, correlation_id: str = "", steering: Steering | None = None) -> SessionState:
+        """Start a session; ConflictError `machine.held` while somebody else has the body."""
+        if asked.clock not in CLOCKS:
+            raise BadInputError.unknown("clock", asked.clock, CLOCKS, code="session.clock")
+        scene = await self.home(asked.scene)
+        async with self.runtime.turns[LOCK]:
+            if asked.key is None:
+                await refuse_held(self.runtime, [machine_of(asked.scene)])
+            else:
+                await self._refuse_session(asked.scene)
+            state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene))
+            await self.runtime.store.append([started(state, scene.wire(), self.runtime.now(), correlation_id)])
+        self._drive(state, steering or self._steering(state))
+        return state
+
+    async def _refuse_session(self, scene: str) -> None:
+        """A plan's step has the body leased; it may still be in a session that the lease was not asked about."""
+        for driver in self.live.values():
+            if driver.state.scene == scene and driver.state.is_open:
+                raise ConflictError(f"The session {driver.state.session_id} goes on in {scene}.", code="machine.held")
+
+    def _state(self, session_id: str, asked: Asked, scene: HomeScene, world: Mapping[str, Any] | None) -> SessionState:
+        now = self.runtime.now()
+        body = open_body(scene, self.verbs, world=world, goal=asked.goal)
+        session = Session(body, asked.clock, asked.steered_by == "person", asked.max_steps)
+        return SessionState(
+            session_id,
+            asked.scene,
+            session,
+            asked.steered_by,
+            asked.goal,
+            asked.instruction,
+            asked.model,
+            asked.by,
+            asked.key,
+            started_at=now,
+            last_said=now,
+        )
+
+    def _steering(self, state: SessionState) -> Steering | None:
+        from beforehand.crafts.agent.steering import steering_for
+
+        return steering_for(self.runtime, state)
+
+    def _drive(self, state: SessionState, steering: Steering | None, *, taken_up: bool = False) -> SessionDriver:
+        scene = state.scene
+        driver = SessionDriver(
+            state,
+            self.runtime.store,
+            self.runtime.clock,
+            lambda frame: self.runtime.telemetry.publish(frame, scene),
+            steering=steering,
+            pace=self.pace,
+            taken_up=taken_up,
+        )
+        self.live[state.session_id] = driver
+        driven = Driven(state.owner, f"The session {state.session_id}", {"sessionId": state.session_id}, scene=scene)
+        self.runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(state.session_id))
+        return driver
+
+    def _forget(self, session_id: str) -> None:
+        self.live.pop(session_id, None)
+
+    async def _take_up(self, session_id: str) -> None:
+        state = await self.from_log(session_id)
+        self._drive(state, self._steering(state), taken_up=True)
+
+    async def restart(self, owner: str) -> None:
+        """Take a session up again whose driver stopped on a bug."""
+        await self._take_up(owner.partition(":")[2])
+
+    async def from_log(self, session_id: str, *, until_tick: int | None = None) -> SessionState:
+        """A session as the log has it, or as it was at a tick."""
+        state: SessionState | None = None
+        after, owner = 0, f"session:{session_id}"
+        while events := await self.runtime.store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
+            for event in events:
+                if state is None and event.kind == STARTED:
+                    state = self._first(event)
+                elif state is not None:
+                    if until_tick is not None and int(event.data.get("givenTick", 0)) > until_tick:
+                        return _at(state, until_tick)
+                    before, state = state, folded(state, event)
+                    if until_tick is not None and state.body.tick > until_tick:
+                        return _at(before, until_tick)
+            after = events[-1].seq
+        if state is None:
+            raise await self._unknown(session_id)
+        return state if until_tick is None else _at(state, until_tick)
+
+    def _first(self, event: Event) -> SessionState:
+        data = event.data
+        asked = Asked(
+            data["scene"],
+            data.get("goal"),
+            data.get("instruction"),
+            data.get("model"),
+            data["steeredBy"],
+            data["clock"],
+            data.get("maxSteps"),
+            data.get("by", ""),
+            data.get("key"),
+        )
+        state = self._state(data["sessionId"], asked, HomeScene.model_validate(data["document"]), data["world"])
+        return replace(state, started_at=event.ts, last_said=event.ts)
+
+    # -- asking and telling ----------------------------------------------------------------------------------------
+
+    async def say(self, session_id: str, text: str, *, by: str = "") -> dict[str, Any]:
+        """One command; gives the session with the reply. ConflictError where it is not taken."""
+        driver = await self.driver(session_id)
+        verdict = await driver.say(text, by=by)
+        if not verdict.events:
+            raise ConflictError(
+                " ".join(reason.says for reason in verdict.reasons),
+                code=verdict.reasons[0].code if verdict.reasons else "session.refused",
+                hint=" ".join(reason.try_next for reason in verdict.reasons),
+            )
+        given = next(event for event in verdict.events if event.kind == "commandGiven")
+        return {**given.data, "reasons": [reason.wire() for reason in verdict.reasons]}
+
+    async def disturb(self, session_id: str, fault: Mapping[str, Any]) -> dict[str, Any]:
+        driver = await self.driver(session_id)
+        tick = driver.tick_now() if driver.is_realtime else None
+        verdict = await driver.request(WentWrong(fault, tick))
+        if verdict.reasons:
+            raise BadInputError(" ".join(reason.says for reason in verdict.reasons), code=verdict.reasons[0].code)
+        return {"sessionId": session_id, "tick": driver.state.body.tick, **fault}
+
+    async def driver(self, session_id: str) -> SessionDriver:
+        """The driver of a session that goes on; ConflictError for one that is over."""
+        if session_id in self.live:
+            return self.live[session_id]
+        row = await self.runtime.store.row(SESSION_ROW, session_id)
+        if row is None:
+            raise await self._unknown(session_id)
+        raise ConflictError(
+            f"The session {session_id} is over: {row['status']}.", code="session.over", hint="Start a new session."
+        )
+
+    async def _unknown(self, session_id: str) -> NotFoundError:
+        rows = await self.runtime.store.rows(SESSION_ROW, limit=200)
+        return NotFoundError.unknown("session", session_id, [row["sessionId"] for row in rows])
+
+    async def show(self, session_id: str) -> dict[str, Any]:
+        """A session as it is now."""
+        if session_id in self.live:
+            return self.live[session_id].state.head()
+        row = await self.runtime.store.row(SESSION_ROW, session_id)
+        if row is None:
+            raise await self._unknown(session_id)
+        return row
+
+    async def surroundings(self, session_id: str) -> dict[str, Any]:
+        """What there is around the body, in words."""
+        live = self.live.get(session_id)
+        state = live.state if live is not None else await self.from_log(session_id)
+        return {"sessionId": session_id, "surroundings": state.body.surroundings()}
+
+    async def listed(self, scene: str | None = None, *, open: bool | None = None) -> list[dict[str, Any]]:
+        """The sessions there were, newest first."""
+        rows = await self.runtime.store.rows(SESSION_ROW, parent=scene, open=open)
+        shown = [self.live[row["sessionId"]].state.head() if row["sessionId"] in self.live else row for row in rows]
+        return sorted(shown, key=lambda row: str(row["startedAt"]), reverse=True)
+
+    async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
+        """What is live in a home, for `GET /state`."""
+        return {"sessions": await self.listed(name, open=True)}
+
+    async def summary(self, name: str) -> list[str]:
+        """What goes on in a home, a sentence each."""
+        rows = await self.listed(name, open=True)
+        return [f"The session {row['sessionId']} goes on in {name}, steered by {row['steeredBy']}." for row in rows]
+
+    async def answer(self, decision: Decision, given: Answering) -> None:
+        """A person's answer to what a session asked."""
+        session_id = decision.owner.partition(":")[2]
+        driver = self.live.get(session_id)
+        if driver is not None:
+            verdict = await driver.request(Answered(decision, given.verb, given.note, given.by))
+            if verdict.reasons:
+                raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
+            return
+        if given.verb == "again":
+            await self._again(session_id, given.by)
+        await close_decision(self.runtime, decision, given)
+
+    async def _again(self, session_id: str, by: str) -> None:
+        row = await self.show(session_id)
+        steered_by: SteeredBy = row["steeredBy"]
+        await self.start(
+            Asked(
+                row["scene"],
+                row.get("goal"),
+                row.get("instruction"),
+                row.get("model"),
+                steered_by,
+                row["clock"],
+                row.get("maxSteps"),
+                by,
+            )
+        )
+
+    async def until_over(self, session_id: str) -> dict[str, Any]:
+        """Wait for a session's end and give it as it then is."""
+        if session_id in self.live:
+            task = self.runtime.drivers.work.get(f"session:{session_id}")
+            if task is not None:
+                await asyncio.wait([task])
+        return await self.show(session_id)
+
+
+def _at(state: SessionState, tick: int) -> SessionState:
+    """A session as it was at a tick, after everything that was commanded up to then."""
+    from beforehand.crafts.agent.core.session import advanced
+
+    session, _ = advanced(state.session, tick)
+    return replace(state, session=session)
