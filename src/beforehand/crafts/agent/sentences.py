@@ -38,9 +38,7 @@ def _updated(data: Data) -> str:
 def _ended(data: Data) -> str:
     how = "has ended" if data["status"] == "ended" else "has failed"
     why = f" {data['reason']}" if data.get("reason") else ""
-    reached = (
-        "" if data.get("goalReached") is None else f" The goal was {'' if data['goalReached'] else 'not '}reached."
-    )
+    reached = {None: "", True: " The goal was reached."}.get(data.get("goalReached"), " The goal was not reached.")
     return f"The session in {data['scene']} {how} after {data['steps']} commands.{why}{reached}"
 
 
