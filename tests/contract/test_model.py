@@ -1,4 +1,4 @@
-"""Every model keeps the promises of its port: providers over real HTTP, scripts, recordings, and what goes round them."""
+"""Every model keeps the promises of its port: providers over real HTTP, scripts, recordings, and their wrappers."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -20,6 +20,9 @@ WHAT_TO_SET = (
     "ANTHROPIC_API_KEY or BEFOREHAND_MODEL_KEY; BEFOREHAND_MODEL_URL is for an endpoint of your own."
 )
 
+SHORTEST_KEY = 12
+"""What is shorter in a variable of some other program may be a word, which must not vanish from every sentence."""
+
 
 def open_model(settings: Settings, name: str | None = None) -> Model:
     """The model of that name, else the one that is set; nothing is imported or sent before it is first asked.
@@ -56,7 +59,7 @@ def _access(settings: Settings, name: str | None) -> Access:
 def _key(settings: Settings, family: str) -> str | None:
     """The key of the settings, or of the provider's own variable; that of any provider is kept out of sentences."""
     for variable, value in settings.environment.items():
-        if variable.endswith("_API_KEY"):
+        if variable.endswith("_API_KEY") and len(value) >= SHORTEST_KEY:
             hide(value)
     own = settings.environment.get(KEY_VARIABLES.get(family, ""))
     key = settings["model_key"] or settings.with_secrets(own)

@@ -59,7 +59,7 @@ _BY_NAME = {setting.name: setting for setting in KNOWN}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    values: Mapping[str, Any]
+    values: Mapping[str, Any] = field(repr=False)
     sources: Mapping[str, str] = field(default_factory=dict)
     mcp: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)
