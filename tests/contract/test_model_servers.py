@@ -1,8 +1,9 @@
 """Providers over real HTTP: what reaches the other side, and what becomes of everything that can go wrong there."""
 
 import asyncio
+import json
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from beforehand.model.errors import (
 )
 from beforehand.ports.model import Ask, Message
 from beforehand.testing.model_replies import (
+    Reply,
+    Seen,
     calls_with,
     declines,
     dies,
@@ -123,6 +126,12 @@ async def test_the_model_is_told_what_was_wrong(side: Side) -> None:
     assert third.images == (PNG,)
 
 
+async def test_half_an_answer_is_not_taken_for_a_whole_one(side: Side) -> None:
+    side.plays(says("start(sitting on", cut_off=True), says("end()"))
+    assert (await side.model.answer(HELLO)).text == "end()"
+    assert "cut off" in side.server.seen[1].last
+
+
 @pytest.mark.parametrize("status", [429, 503, 529])
 async def test_turned_away_and_let_in_later(side: Side, status: int) -> None:
     side.plays(turned_away(status, 7), turned_away(status, None), says("yes"))
@@ -172,6 +181,99 @@ async def test_what_will_not_work_is_told_and_not_tried_again(
     assert (type(error), error.code) == (kind, code)
     assert len(side.server.seen) == 1
     assert error.usage.requests == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "null",
+        "[]",
+        '"x"',
+        '{"error": {"message": "x"}}',
+        '{"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": []}',
+        '{"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"message": {}}]}',
+        '{"type": "message", "content": null}',
+    ],
+)
+async def test_an_odd_answer_is_no_answer(side: Side, body: str) -> None:
+    error = await side.plays(garbles(body.encode(), "application/json")).fails()
+    assert isinstance(error, ModelAnswerError)
+
+
+STREAM = [
+    {
+        "type": "message_start",
+        "message": {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "x",
+            "content": [],
+            "stop_reason": None,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        },
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "stop(sitting"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 1}},
+    {"type": "message_stop"},
+]
+
+
+@pytest.mark.parametrize("count", range(len(STREAM)))
+async def test_a_stream_that_ends_too_early_is_never_an_answer(count: int) -> None:
+    """Half a command must not be taken for a whole one."""
+    lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in STREAM[:count])
+    async with FakeAnthropic(garbles(lines.encode(), "text/event-stream")) as server:
+        side = Side(server, "anthropic")
+        if count == len(STREAM) - 1:  # only the last full stop is missing: how it ended has been said
+            assert (await side.model.answer(HELLO)).text == "stop(sitting"
+        else:
+            assert isinstance(await side.fails(), ModelUnreachableError | ModelAnswerError)
+        await side.model.close()
+
+
+class FakeResponses(FakeOpenAI):
+    """OpenAI's own endpoint, which `openai:` means where no URL is set."""
+
+    def read(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Seen:
+        return Seen(path, headers, body, body.get("instructions", ""), (), ())
+
+    def write(self, reply: Reply, seen: Seen) -> tuple[str, bytes]:
+        output: dict[str, Any] = {"type": "function_call", "call_id": "c", "name": "answer", "id": "fc"}
+        output["arguments"] = json.dumps(reply.data)
+        if reply.data is None:
+            words = {"type": "output_text", "text": reply.text, "annotations": []}
+            output = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [words]}
+        used = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+        response = {
+            "id": "r",
+            "object": "response",
+            "created_at": 1,
+            "status": "completed",
+            "model": "gpt-5",
+            "output": [output],
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110, **used},
+        }
+        return "application/json", json.dumps(response).encode()
+
+
+async def test_without_a_url_openai_is_asked_as_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with FakeResponses(says("ok"), gives({"n": "x"}), gives({"n": 3})) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        model = RemoteModel(Access("openai:gpt-5", None, KEY))
+        words = await model.answer(HELLO)
+        number = await model.answer(Ask(HELLO.messages, schema=SCHEMA))
+        await model.close()
+    assert (words.text, number.data) == ("ok", {"n": 3})
+    assert words.usage.money is not None
+    assert [(seen.path, seen.system) for seen in server.seen[:1]] == [("/v1/responses", "Be short.")]
+    assert "must be integer" in json.dumps(server.seen[2].body["input"])
 
 
 async def test_a_refused_key_says_which_to_set(side: Side) -> None:

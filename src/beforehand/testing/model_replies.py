@@ -40,6 +40,7 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     declines: bool = False
+    cut_off: bool = False
     raw: bytes | None = None
     """The body as it is, in place of an answer."""
     dies: bool = False
@@ -49,9 +50,9 @@ class Reply:
 Script = Callable[[Seen], Reply]
 
 
-def says(text: str) -> Reply:
-    """Plain text."""
-    return Reply(text)
+def says(text: str, *, cut_off: bool = False) -> Reply:
+    """Plain text; `cut_off` where there was no room for more."""
+    return Reply(text, cut_off=cut_off)
 
 
 def gives(data: Any, form: Form = "tool") -> Reply:
@@ -80,7 +81,7 @@ def garbles(raw: bytes = b"<html>502</html>", kind: str = "text/html") -> Reply:
 
 
 def dies(text: str = "start(") -> Reply:
-    """The connection breaks in the middle of the answer."""
+    """The connection ends in the middle of the answer; a stream ends there as if that were all."""
     return Reply(text, dies=True)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from beforehand.testing.model_replies import Reply, Script, Seen
 
+EVENTS = "text/event-stream"
 PREFIX = "data:image/png;base64,"
 MOST_BYTES = 64 * 2**20
 
@@ -97,12 +98,14 @@ class FakeServer(ABC):
         if reply.waits is not None and not await _comes_first(reply.waits, reader):
             return False
         kind, whole = self._written(reply, seen)
-        headers = {"Content-Type": kind, "Content-Length": str(len(whole)), **reply.headers}
+        streams = kind == EVENTS
+        framing = {"Connection": "close"} if streams else {"Content-Length": str(len(whole))}
+        headers = {"Content-Type": kind, **framing, **reply.headers}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         writer.write(f"HTTP/1.1 {reply.status} Scripted\r\n{head}\r\n".encode())
         writer.write(whole[: len(whole) // 2] if reply.dies else whole)
         await writer.drain()
-        return not reply.dies
+        return not (reply.dies or streams)
 
     def _written(self, reply: Reply, seen: Seen) -> tuple[str, bytes]:
         if reply.raw is not None:
@@ -176,12 +179,13 @@ class FakeOpenAI(FakeServer):
             message["tool_calls"] = [call]
         else:
             message["content"] = _words(reply)
+        reason = "length" if reply.cut_off else "tool_calls" if arguments else "stop"
         completion = {
             "id": f"chatcmpl-{len(self.seen)}",
             "object": "chat.completion",
             "created": 1,
             "model": seen.body.get("model", ""),
-            "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls" if arguments else "stop"}],
+            "choices": [{"index": 0, "message": message, "finish_reason": reason}],
             "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
         }
         return "application/json", json.dumps(completion).encode()
@@ -218,7 +222,7 @@ class FakeAnthropic(FakeServer):
         if not seen.body.get("stream"):
             return "application/json", json.dumps(self._whole(reply, seen)).encode()
         events = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self._events(reply, seen))
-        return "text/event-stream", "".join(events).encode()
+        return EVENTS, "".join(events).encode()
 
     def _whole(self, reply: Reply, seen: Seen) -> dict[str, Any]:
         arguments = _structured(reply, seen)
@@ -266,7 +270,9 @@ class FakeAnthropic(FakeServer):
 
 
 def _stop_reason(reply: Reply, arguments: str | None) -> str:
-    return "refusal" if reply.declines else "end_turn" if arguments is None else "tool_use"
+    if reply.declines or reply.cut_off:
+        return "refusal" if reply.declines else "max_tokens"
+    return "end_turn" if arguments is None else "tool_use"
 
 
 def _anthropic_content(content: Any) -> tuple[str, list[bytes]]:

@@ -3,7 +3,6 @@
 Anthropic's answers are streamed, as its API wants it for long ones; the others come whole.
 """
 
-import json
 from typing import Any
 
 from pydantic_ai import exceptions as said
@@ -43,14 +42,17 @@ class Connection:
 
     async def request(self, ask: Ask, talk: Talk) -> ModelResponse:
         """Send the talk as it stands; TurnedAwayError where the same request may be let in later."""
+        how = {"model_settings": settings_of(ask), "model_request_parameters": parameters_of(ask)}
         try:
-            return await self._sent(talk, model_settings=settings_of(ask), model_request_parameters=parameters_of(ask))
+            return await self._sent(talk, **how)
         except said.ModelAPIError as error:
             fault = faults.told(error, self._access)
             if faults.is_turned_away(error):
                 raise TurnedAwayError(error.retry_after, fault) from None
             raise fault from None
-        except (said.AgentRunError, said.UserError, json.JSONDecodeError) as error:
+        except ModelError:
+            raise
+        except Exception as error:  # the libraries trip over odd answers in many ways, and none of them is an answer
             raise faults.told(error, self._access) from None
 
     def refuse_declined(self, response: ModelResponse) -> None:
@@ -64,7 +66,13 @@ class Connection:
         async with model_request_stream(self._model, talk.messages, **how) as stream:
             async for _ in stream:
                 pass
-            return stream.get()
+            return self._whole(stream.get())
+
+    def _whole(self, response: ModelResponse) -> ModelResponse:
+        """The response, if it says how it ended: a line that breaks quietly looks like the end of a short answer."""
+        if response.finish_reason is None and not (response.provider_details or {}).get("finish_reason"):
+            raise faults.broke_off(self._access)
+        return response
 
     def usage(self, response: ModelResponse) -> Usage:
         """Prices are known for the providers' own endpoints only."""

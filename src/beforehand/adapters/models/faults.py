@@ -45,13 +45,17 @@ def told(error: Exception, access: Access) -> ModelError:
         case said.ModelTimeoutError() | said.ModelRequestTimeout():
             return ModelTimeoutError(f"{_who(access)} gave no answer in time.", hint="Give it more time.")
         case said.ModelConnectionError():
-            says = f"{_who(access)} does not answer, or broke off in the middle."
-            return ModelUnreachableError(says, hint="Check that it runs, and BEFOREHAND_MODEL_URL if it is set.")
+            return broke_off(access)
         case said.ContentFilterError():
             return declined(access)
         case said.ModelHTTPError():
             return ModelError(f"{_who(access)} failed{code}.", hint="Try again later.")
     return ModelAnswerError(f"What {_who(access, lower=True)} sent is not readable as an answer.")
+
+
+def broke_off(access: Access) -> ModelUnreachableError:
+    says = f"{_who(access)} does not answer, or broke off in the middle."
+    return ModelUnreachableError(says, hint="Check that it runs, and BEFOREHAND_MODEL_URL if it is set.")
 
 
 def declined(access: Access) -> ModelRefusedError:

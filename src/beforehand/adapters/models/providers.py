@@ -42,5 +42,6 @@ def _provider(name: str, access: Access) -> Provider[Any]:
     if access.family == "anthropic":
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
-        return AnthropicProvider(api_key=access.key or NO_KEY, base_url=access.url)
+        url = access.url and access.url.rstrip("/").removesuffix("/v1")  # the library adds it
+        return AnthropicProvider(api_key=access.key or NO_KEY, base_url=url)
     return infer_provider(name)

@@ -86,18 +86,19 @@ async def _repaired(meter: Meter, send: Send) -> Answer:
 def read(ask: Ask, reply: Reply) -> tuple[Any, Sequence[str]]:
     """The data of a reply, and what is wrong with it."""
     if ask.schema is None:
-        problems = [] if reply.text.strip() else [_empty(reply)]
-        return None, problems or _checked(ask, reply.text)
+        return None, _unfinished(reply) or _checked(ask, reply.text)
     try:
         data = _json(reply)
     except ValueError as error:
-        cut = " It was cut off: be shorter." if reply.cut_off else ""
-        return None, [f"The answer is not readable as JSON: {error}.{cut}"]
+        return None, [f"The answer is not readable as JSON: {error}.", *_unfinished(reply)]
     return data, misfits(ask.schema, data, "answer") or _checked(ask, data)
 
 
-def _empty(reply: Reply) -> str:
-    return "The answer was cut off before its first word." if reply.cut_off else "The answer is empty."
+def _unfinished(reply: Reply) -> list[str]:
+    """Half an answer must not be taken for a whole one."""
+    if reply.cut_off:
+        return ["The answer was cut off: be shorter."]
+    return [] if reply.text.strip() or reply.arguments else ["The answer is empty."]
 
 
 def _checked(ask: Ask, answer: Any) -> Sequence[str]:
