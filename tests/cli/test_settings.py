@@ -94,6 +94,19 @@ def test_doctor(cli) -> None:
     assert "beforehand token add" in broken.err
 
 
+def test_doctor_and_config_know_the_model_and_keep_its_key(cli) -> None:
+    checks = {item["check"]: item for item in cli("doctor", "-o", "json", code=0).document["checks"]}
+    assert checks["model"]["state"] == "missing"
+    assert "BEFOREHAND_MODEL" in checks["model"]["tryNext"]
+    cli.write("beforehand.toml", 'model = "just-a-name"\nmodel_key = "sk-not-for-the-screen"\n')
+    told = cli("config", "show", code=0)
+    assert "just-a-name" in told.out
+    assert "sk-not-for-the-screen" not in told.out + told.err
+    broken = cli("doctor", code=1)
+    assert "'just-a-name' is no name of a model" in broken.err
+    assert "sk-not-for-the-screen" not in broken.out + broken.err
+
+
 def test_doctor_looks_into_the_log(cli) -> None:
     home = cli.folder / ".beforehand"
     home.mkdir()

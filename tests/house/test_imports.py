@@ -11,7 +11,8 @@ import pytest
 
 import beforehand
 
-HEAVY = ("fastapi", "httpx2", "jsonschema", "mcp", "neo4j", "numpy", "pydantic_ai", "scipy", "starlette", "uvicorn")
+MODELS = ("anthropic", "openai", "pydantic_ai")
+HEAVY = (*MODELS, "fastapi", "httpx2", "jsonschema", "mcp", "neo4j", "numpy", "scipy", "starlette", "uvicorn")
 
 AFTER = """
 import sys
@@ -95,6 +96,24 @@ def test_a_command_leaves_heavy_modules_unloaded(
     done = python("-c", AFTER.format(words=words, heavy=HEAVY + also), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert says in done.stdout
+    assert done.stdout.splitlines()[-1].split() == ["loaded:"]
+
+
+@pytest.mark.parametrize(
+    "module", ["beforehand.app.models", "beforehand.app.model_log", "beforehand.testing", "beforehand.server.app"]
+)
+def test_what_may_ask_a_model_loads_nothing_before_it_does(module: str, tmp_path: Path) -> None:
+    done = python("-c", f"import {module}, sys; print(*(n for n in {MODELS!r} if n in sys.modules))", cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
+
+
+@pytest.mark.needs("pydantic_ai")
+def test_a_model_that_is_set_is_looked_at_without_loading_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEFOREHAND_MODEL", "openai:some")
+    monkeypatch.setenv("BEFOREHAND_MODEL_URL", "http://127.0.0.1:9/v1")
+    done = python("-c", AFTER.format(words=["doctor", "-o", "json"], heavy=MODELS), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "openai:some, asked at 127.0.0.1:9." in done.stdout
     assert done.stdout.splitlines()[-1].split() == ["loaded:"]
 
 

@@ -153,7 +153,7 @@ def test_it_works_far_from_the_checkout(installed: Installed, repository: Path) 
 
 
 def test_it_needs_none_of_what_the_tests_need(installed: Installed) -> None:
-    assert [name for name in ("pytest", "scipy", "neo4j", "uv") if installed.can_import(name)] == []
+    assert [name for name in ("pytest", "scipy", "neo4j", "pydantic_ai", "uv") if installed.can_import(name)] == []
     assert "tasks completed" in installed.run("fleet", "simulate", "cross_dock", "--for", "120")
     assert "ok" in installed.run("doctor")
 

@@ -60,6 +60,18 @@ def _ended(title: str) -> str:
     return title if title.endswith((".", "?", "!")) else f"{title}."
 
 
+def _model_answered(data: Data) -> str:
+    error = data.get("error")
+    if error is not None:
+        return f"{data['model']} gave no answer: {_ended(error['says'])}"
+    return f"{data['model']} answered: {_short(data['text'])}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 120 else f"{line[:119]}…"
+
+
 SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "planCreated": _plan_created,
     "planEdited": lambda data: f"Version {data['version']} of {_name(data, data['id'])} was made.",
@@ -75,6 +87,8 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "templateSaved": lambda data: f"The template {data['name']} was kept.",
     "sceneSaved": lambda data: f"The scene {data['name']} was kept.",
     "sceneActivated": lambda data: f"The scene {data['name']} is live.",
+    "modelAsked": lambda data: f"{data['model']} was asked.",
+    "modelAnswered": _model_answered,
 }
 
 

@@ -45,8 +45,9 @@ KNOWN = (
     Setting("host", "127.0.0.1", str, "What `up` listens on."),
     Setting("port", 8700, int, "The port `up` listens on."),
     Setting("speed", 1.0, float, "How fast simulated time passes in `up`."),
-    Setting("model", None, str, "The model that drafts plans, such as openai:gpt-5; none by default."),
-    Setting("model_url", None, str, "The base URL of an OpenAI-compatible endpoint."),
+    Setting("model", None, str, "A language model, such as openai:gpt-5 or anthropic:claude-opus-5; none by default."),
+    Setting("model_url", None, str, "The base URL of an endpoint of your own that speaks the model's protocol."),
+    Setting("model_key", None, str, "The key for it, where the provider's own variable does not hold it.", secret=True),
     Setting("graph", None, str, "A Bolt address such as bolt://127.0.0.1:7687, for maps kept in Neo4j."),
     Setting("graph_user", None, str, "Who asks the graph database, where the address does not say."),
     Setting("graph_password", None, str, "The password for it, where the address does not hold it.", secret=True),
@@ -58,7 +59,7 @@ _BY_NAME = {setting.name: setting for setting in KNOWN}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    values: Mapping[str, Any]
+    values: Mapping[str, Any] = field(repr=False)
     sources: Mapping[str, str] = field(default_factory=dict)
     mcp: Mapping[str, Any] = field(default_factory=dict)
     plugins: Mapping[str, Any] = field(default_factory=dict)

@@ -23,6 +23,7 @@ async def examine(settings: "Settings") -> list[Finding]:
         findings += _guarded(check, settings)
     findings.append(await log(settings))
     findings += [found async for found in tools(settings)]
+    findings += _guarded(model, settings)
     findings += [scipy(), program("node"), program("npm"), program("chromium", "chromium-browser")]
     return findings
 
@@ -127,6 +128,13 @@ async def tools(settings: "Settings") -> AsyncIterator[Finding]:
     yield Finding("tools", "ok", f"{len(found['tools'])} tools from {', '.join(sources)}.")
     for reason in found["missing"]:
         yield Finding(f"tools: {reason['about']}", "broken", reason["says"], reason["tryNext"])
+
+
+def model(settings: "Settings") -> list[Finding]:
+    """Whether a language model is configured; it is not asked."""
+    from beforehand.app.models import check_model
+
+    return [check_model(settings)]
 
 
 def program(*names: str) -> Finding:

@@ -49,6 +49,8 @@ def code_for(error: "BeforehandError") -> int:
             | errors.NotLeadingError()
             | errors.UnauthorisedError()
             | errors.ForbiddenError()
+            | errors.ModelNotConfiguredError()
+            | errors.ModelBudgetError()
         ):
             return REFUSED
     return FAILED

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from beforehand.engine.references import holds_reference
+from beforehand.engine.schemas import path_of, sentence_of, validator_of
 from beforehand.ports.tool import ToolSpec
 
 _PLAIN_TYPES: dict[str, tuple[type, ...]] = {
@@ -54,7 +55,7 @@ class ToolCatalog:
         try:
             for error in self._validator(tool, schema).iter_errors(dict(args)):
                 if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
-                    found.add((_path(error.absolute_path), _sentence(error)))
+                    found.add((path_of(error, "args"), sentence_of(error)))
                 if len(found) >= _MAX_COMPLAINTS:
                     break
         except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
@@ -63,10 +64,7 @@ class ToolCatalog:
 
     def _validator(self, tool: str, schema: Mapping[str, Any]) -> Any:
         if tool not in self._validators:
-            from jsonschema.validators import validator_for
-            from referencing.jsonschema import EMPTY_REGISTRY  # else a `$ref` might be fetched from anywhere
-
-            self._validators[tool] = validator_for(schema)(schema, registry=EMPTY_REGISTRY)
+            self._validators[tool] = validator_of(schema)
         return self._validators[tool]
 
 
@@ -93,29 +91,3 @@ def _keeps_bounds(value: Any, rule: Mapping[str, Any]) -> bool:
         return all(keeps(value, rule[name]) for name, keeps in _PLAIN_BOUNDS.items() if name in rule)
     except TypeError:  # a bound that is none for this type of value
         return False
-
-
-def _path(parts: Iterable[Any]) -> str:
-    return "args" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-
-
-def _sentence(error: Any) -> str:
-    """A jsonschema error in few words; long values are not repeated."""
-    match error.validator:
-        case "required":
-            missing = [name for name in error.validator_value if name not in error.instance]
-            return f"needs {', '.join(repr(name) for name in missing)}"
-        case "additionalProperties":
-            known = error.schema.get("properties", {})
-            extra = sorted(str(name) for name in error.instance if name not in known)
-            return f"does not take {', '.join(map(repr, extra))}; it takes {', '.join(sorted(known)) or 'nothing'}"
-        case "type":
-            wanted = error.validator_value
-            return f"must be {wanted if isinstance(wanted, str) else ' or '.join(wanted)}, not {_kind(error.instance)}"
-    message: str = error.message
-    return message if len(message) <= 200 else message[:197] + "…"
-
-
-def _kind(value: Any) -> str:
-    names = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-    return "null" if value is None else names.get(type(value), type(value).__name__)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from beforehand.model.reason import Problem, unknown
+from beforehand.model.usage import NOTHING, Usage
 
 
 class BeforehandError(Exception):
@@ -155,3 +156,61 @@ class DriftError(Fault):
     def __init__(self, says: str, difference: dict[str, Any] | None = None, *, hint: str = "") -> None:
         super().__init__(says, untouched=True, hint=hint)
         self.difference = difference or {}
+
+
+class ModelError(BeforehandError):
+    """A language model did not give an answer that can be used; `usage` is what the attempt has cost all the same."""
+
+    code = "model.failed"
+
+    def __init__(
+        self,
+        says: str,
+        *,
+        code: str | None = None,
+        hint: str = "",
+        problems: Sequence[Problem] = (),
+        usage: Usage = NOTHING,
+    ) -> None:
+        super().__init__(says, code=code, hint=hint, problems=problems)
+        self.usage = usage
+
+
+class ModelNotConfiguredError(ModelError):
+    """No model is set, or not all of what it needs; a normal state, and the hint says what to set."""
+
+    code = "model.not_configured"
+
+
+class ModelRefusedError(ModelError):
+    """The provider will not answer this, however often it is asked: the key, the name, the request, or its content."""
+
+    code = "model.refused"
+
+
+class ModelBusyError(ModelError):
+    """The provider turned the request away for now, and went on doing so for as long as there was patience."""
+
+    code = "model.busy"
+
+
+class ModelUnreachableError(ModelError):
+    """Nobody answers, or the connection broke in the middle of the answer."""
+
+    code = "model.unreachable"
+
+
+class ModelTimeoutError(ModelError):
+    code = "model.timeout"
+
+
+class ModelBudgetError(ModelError):
+    """One more request might cost more than may be spent; it was not sent."""
+
+    code = "model.budget"
+
+
+class ModelAnswerError(ModelError):
+    """What came is no answer: not readable, not of the wanted shape, or wrong by the asker's own check."""
+
+    code = "model.bad_answer"

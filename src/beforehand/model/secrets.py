@@ -19,7 +19,7 @@ def filled_in(value: Any, look_up: Callable[[str], str]) -> Any:
     """The value with every reference to a secret, however deep, replaced by the secret."""
     if isinstance(value, str):
         whole = _WHOLE.fullmatch(value)
-        return _note(look_up(whole[1])) if whole else _INSIDE.sub(lambda found: _note(look_up(found[1])), value)
+        return hide(look_up(whole[1])) if whole else _INSIDE.sub(lambda found: hide(look_up(found[1])), value)
     if isinstance(value, Mapping):
         return {key: filled_in(item, look_up) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -27,7 +27,8 @@ def filled_in(value: Any, look_up: Callable[[str], str]) -> Any:
     return value
 
 
-def _note(secret: str) -> str:
+def hide(secret: str) -> str:
+    """The secret, from now on taken out of every sentence."""
     if len(secret) >= SHORTEST_HIDDEN:
         _noted.add(secret)
     return secret

@@ -1,4 +1,4 @@
-"""The test kit: virtual time, a store in memory, tools that follow a script, and scenarios of plans.
+"""The test kit: virtual time, a store in memory, tools and models that follow a script, and scenarios of plans.
 
 For Beforehand's own tests and for users' tests of their tools and plans. Nothing here sleeps or writes to disk.
 
@@ -11,6 +11,7 @@ For Beforehand's own tests and for users' tests of their tools and plans. Nothin
 from beforehand.adapters.memory.log import MemoryLog
 from beforehand.adapters.memory.store import MemoryStore
 from beforehand.testing.clock import StandstillError, VirtualClock
+from beforehand.testing.models import ScriptedModel
 from beforehand.testing.plans import PlanScenario
 from beforehand.testing.tools import ScriptedTool, breaks, echoes, fails, gives, hangs, takes
 from beforehand.testing.workspace import MemoryWorkspace
@@ -20,6 +21,7 @@ __all__ = [
     "MemoryStore",
     "MemoryWorkspace",
     "PlanScenario",
+    "ScriptedModel",
     "ScriptedTool",
     "StandstillError",
     "VirtualClock",

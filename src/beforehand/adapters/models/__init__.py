@@ -1,0 +1,1 @@
+"""Language models: providers reached through pydantic-ai, recordings, and a budget round any of them."""

@@ -1,0 +1,40 @@
+"""What asking a language model has cost: requests, tokens, money and time."""
+
+from typing import Self
+
+from pydantic import NonNegativeFloat, NonNegativeInt
+
+from beforehand.model.base import WireModel
+
+
+class Usage(WireModel):
+    """`requests` counts every request that was sent, those that were turned away too.
+
+    `money` is in US dollars, and None where nobody knows the price: what is not known is never taken for nothing. Of a
+    request that brought no answer only the request counts: nobody says what else it cost.
+    """
+
+    requests: NonNegativeInt = 0
+    input_tokens: NonNegativeInt = 0
+    output_tokens: NonNegativeInt = 0
+    money: NonNegativeFloat | None = None
+    seconds: NonNegativeFloat = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Those that went in and those that came out."""
+        return self.input_tokens + self.output_tokens
+
+    def plus(self, other: Self) -> Self:
+        """Both together; a price that is not known makes the sum unknown."""
+        money = None if self.money is None or other.money is None else self.money + other.money
+        return type(self)(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            money=money,
+            seconds=self.seconds + other.seconds,
+        )
+
+
+NOTHING = Usage(money=0)
