@@ -42,6 +42,7 @@ class Drivers:
     ) -> "asyncio.Task[None]":
         """Have a driver work until it ends, is stopped, or meets a bug; `ended` is called in each case."""
         task = asyncio.create_task(self._watched(driven, driving, ended), name=driven.owner)
+        task.add_done_callback(lambda _: driving.close())  # stopped before it began, nobody else would
         self.work[driven.owner] = task
         return task
 

@@ -21,6 +21,10 @@ class Telemetry:
         """How many follow the live frames."""
         return len(self._listeners)
 
+    def is_wanted(self, scene: str | None = None) -> bool:
+        """Whether anybody looks at that scene, or at everything."""
+        return any(only is None or only == scene for only, _ in self._listeners)
+
     def publish(self, frame: Mapping[str, Any], scene: str | None = None) -> None:
         """Send one frame to all who look at that scene, or at everything."""
         wanted = [queue for only, queue in self._listeners if only is None or only == scene]

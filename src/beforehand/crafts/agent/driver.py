@@ -1,13 +1,12 @@
 """The driver of one session: commands in, decided one at a time and made durable, replies out.
 
 It stands on the one loop and decides nothing. Virtual time passes only by commands; with the real-time clock the driver
-says which tick it is, and wakes the session when something happens by itself. Whoever steers, a model or a policy, is a
-task beside the decisions that says one command after another.
+says which tick it is, and what happens by itself is decided when its tick has come. Whoever steers, a model or a policy,
+is a task beside the decisions that says one command after another.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable
 
 from beforehand.crafts.agent.core.command_text import Command, read_command
 from beforehand.crafts.agent.core.deciding import (
@@ -24,6 +23,7 @@ from beforehand.crafts.agent.core.deciding import (
 )
 from beforehand.crafts.agent.core.world import ticks
 from beforehand.loop.loop import Loop, stop
+from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.model.event import Verdict
 from beforehand.ports.body import TICKS_PER_S
@@ -32,7 +32,6 @@ from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 
 log = Log("beforehand.agent")
-FRAME_MS = 1000 // TICKS_PER_S
 NEVER = 1 << 62
 
 Steering = Callable[[SessionState], Awaitable[str]]
@@ -45,7 +44,7 @@ class SessionDriver:
         state: SessionState,
         store: Store,
         clock: Clock,
-        on_frame: Callable[[Mapping[str, Any]], None],
+        frames: Telemetry,
         *,
         steering: Steering | None = None,
         pace: float = 1.0,
@@ -53,11 +52,12 @@ class SessionDriver:
     ) -> None:
         self.state = state
         self._clock = clock
-        self._on_frame = on_frame
+        self._frames = frames
         self._steering = steering
         self._pace = pace
         self._taken_up = taken_up
         self._began_ms, self._began_tick = clock.now_ms(), state.body.tick
+        self._next = state.body.next_instant()
         self._steerer: asyncio.Task[None] | None = None
         self._loop: Loop[SessionInput, Steer] = Loop(
             state.owner, store, clock, decide=self._decide, carry_out=self._steer, gone=self._gone
@@ -119,7 +119,6 @@ class SessionDriver:
                 self._loop.put(TakenUp())
             elif self._steering is not None:
                 self._steer(Steer())
-            self._loop.beside(self._watch())
             await self._loop.run(lambda: not self.state.is_open)
         finally:
             if self._steerer is not None:
@@ -131,29 +130,34 @@ class SessionDriver:
         self.state, verdict = decide(self.state, given, self._clock.now_ms())
         if had_waited and self.state.decision is None:  # the time a person took to answer does not count
             self._began_ms, self._began_tick = self._clock.now_ms(), self.state.body.tick
-        self._show()
+        self._next = self.state.body.next_instant()
+        if self._frames.is_wanted(self.state.scene):
+            self._show(self.state.body.tick)
         return verdict
 
-    def _show(self) -> None:
-        state = self.state
-        frame = {"kind": "agent", "scene": state.scene, "sessionId": state.session_id, "tick": state.body.tick}
-        self._on_frame({**frame, "status": state.session.status, **state.body.frame()})
+    def beat(self) -> None:
+        """Called again and again: what happens by itself is decided when its tick has come; frames go out.
 
-    async def _watch(self) -> None:
-        """Let time pass where it does so by itself, and end a session that everybody has left."""
-        while self.state.is_open:
-            now = self._clock.now_ms()
-            due = NEVER
-            if self.state.steered_by == "person":
-                due = self.state.last_said + IDLE_MS
-            if now >= due:
-                self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self._tick_if_real()))
-                return
-            if self.is_realtime and self.state.decision is None and self.state.body.actions:
-                await self._clock.sleep_until(now + FRAME_MS)
-                await self.request(TimePassed(self.tick_now()))
-            else:
-                await self._clock.sleep_until(min(due, now + 1_000))
+        A session that everybody has left ends.
+        """
+        if not self.state.is_open:
+            return
+        if self.state.steered_by == "person" and self._clock.now_ms() >= self.state.last_said + IDLE_MS:
+            self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self._tick_if_real()))
+        elif self.is_realtime and self.state.decision is None:
+            tick = self.tick_now()
+            if self._next is not None and tick >= self._next:
+                self._next = None
+                self._loop.put(TimePassed(tick))
+            elif self._frames.is_wanted(self.state.scene):
+                self._show(tick)
+
+    def _show(self, tick: int) -> None:
+        """A frame for whoever looks; what is not decided yet is only shown."""
+        state = self.state
+        body = state.body if tick <= state.body.tick else state.body.passed(tick)[0]
+        frame = {"kind": "agent", "scene": state.scene, "sessionId": state.session_id, "tick": body.tick}
+        self._frames.publish({**frame, "status": state.session.status, **body.frame()}, state.scene)
 
     def _tick_if_real(self) -> int | None:
         return self.tick_now() if self.is_realtime else None

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from beforehand.app.craft import Answering
 from beforehand.app.decisions import close_decision
@@ -28,18 +28,19 @@ from beforehand.crafts.agent.driver import SessionDriver, Steering
 from beforehand.crafts.agent.plug_ins import load_verbs
 from beforehand.crafts.agent.worlds import open_body
 from beforehand.loop.drivers import Driven
+from beforehand.loop.loop import stop
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
 from beforehand.model.event import Event
+from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.store import EventFilter
-
-if TYPE_CHECKING:
-    from beforehand.ports.body import Body
 
 KIND = "home"
 SESSION_ROW = "session"
 WORLD_ROW = "homeWorld"
 CHUNK = 1_000
+FRAME_MS = 1000 // TICKS_PER_S
+IDLE_LOOK_MS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Sessions:
     homes: dict[str, HomeScene] = field(default_factory=dict)
     live: dict[str, SessionDriver] = field(default_factory=dict)
     verbs: Verbs = field(default_factory=load_verbs)
+    beating: asyncio.Task[None] | None = None
 
     @property
     def pace(self) -> float:
@@ -102,6 +104,8 @@ class Sessions:
     async def close(self) -> None:
         for name in list(self.homes):
             await self.deactivate(name)
+        if self.beating is not None:
+            await stop([self.beating])
 
     async def home(self, name: str) -> HomeScene:
         """A home that is live, made so where it is not; NotFoundError with the homes there are."""
@@ -117,7 +121,7 @@ class Sessions:
         row = await self.runtime.store.row(WORLD_ROW, name)
         return None if row is None else row["world"]
 
-    async def body_of(self, name: str, goal: str | None = None) -> "Body":
+    async def body_of(self, name: str, goal: str | None = None) -> Body:
         """A body in the present world, for a preview: nobody else moves it."""
         scene = await self.home(name)
         here = [driver.state for driver in self.live.values() if driver.state.scene == name]
@@ -176,15 +180,27 @@ class Sessions:
             state,
             self.runtime.store,
             self.runtime.clock,
-            lambda frame: self.runtime.telemetry.publish(frame, scene),
+            self.runtime.telemetry,
             steering=steering,
             pace=self.pace,
             taken_up=taken_up,
         )
         self.live[state.session_id] = driver
+        if self.beating is None or self.beating.done():
+            self.beating = asyncio.create_task(self._beat())
         driven = Driven(state.owner, f"The session {state.session_id}", {"sessionId": state.session_id}, scene=scene)
         self.runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(state.session_id))
         return driver
+
+    async def _beat(self) -> None:
+        """One heart for all sessions: 20 times a second while one runs in real time, else once."""
+        clock = self.runtime.clock
+        while self.live:
+            now = clock.now_ms()
+            for driver in list(self.live.values()):
+                driver.beat()
+            realtime = any(driver.is_realtime for driver in self.live.values())
+            await clock.sleep_until(now + (FRAME_MS if realtime else IDLE_LOOK_MS))
 
     def _forget(self, session_id: str) -> None:
         self.live.pop(session_id, None)
