@@ -1,7 +1,7 @@
 """The driver of one session: commands in, decided one at a time and made durable, replies out.
 
 It stands on the one loop and decides nothing. Virtual time passes only by commands; with the real-time clock the driver
-says which tick it is, and what happens by itself is decided when its tick has come. Whoever steers, a model or a policy,
+says which tick it is, and what happens by itself is decided when its tick has come. Whoever steers, model or policy,
 is a task beside the decisions that says one command after another.
 """
 
