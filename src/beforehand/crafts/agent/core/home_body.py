@@ -121,9 +121,9 @@ class HomeBody:
         }
 
     def picture(self) -> bytes:
-        from beforehand.crafts.agent.core.picture import picture_of
+        from beforehand.crafts.agent.core.picture import picture_of, way_ahead
 
-        return picture_of(self.world)
+        return picture_of(self.world, way_ahead(self.going))
 
     def wire(self) -> dict[str, Any]:
         return self.world.wire()

@@ -101,12 +101,12 @@ def _walks_on(tracked: Tracked, going: Going) -> Tracked:
     if tracked.stage != "moving" or tracked.motion is None or "base" not in tracked.holds:
         return tracked
     at, facing = tracked.motion.pose(going.tick)
-    rest = _rest_of(tracked.motion.points, at)
+    rest = rest_of(tracked.motion.points, at)
     fresh = Motion(going.tick, rest, tracked.motion.speed_mps, facing, tracked.motion.ends_facing)
     return replace(tracked, motion=halted(fresh, going.world))
 
 
-def _rest_of(points: tuple[Point, ...], at: Point) -> tuple[Point, ...]:
+def rest_of(points: tuple[Point, ...], at: Point) -> tuple[Point, ...]:
     """What is left of a way from a point on it."""
     for number, (start, stop) in enumerate(pairwise(points)):
         if math.dist(start, at) + math.dist(at, stop) - math.dist(start, stop) < 1e-6:
