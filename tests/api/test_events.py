@@ -180,6 +180,7 @@ async def test_recent_events_are_a_list_with_sentences(server: Any) -> None:
     assert await server.call("GET", f"/events?before={events[-1]['seq']}&limit=2") == events[-3:-1]
     assert await server.call("GET", "/events?limit=5&kinds=planCreated") == events[:1]
     assert await server.call("GET", "/events?before=1") == []
+    assert await server.call("GET", f"/events?before={10**20}&limit=2") == events[-2:]
     assert (await server.take(1, after=0))[0] == events[0]
     assert plan["id"] == events[0]["about"]["planId"]
     for query in ("before=x", "limit=0", "limit=1001", "before=-1"):

@@ -49,7 +49,11 @@ async def test_a_whole_session(den: Any) -> None:
         assert not shown["refused"], shown["reply"]
     assert shown["goalReached"] is True
     assert shown["actions"] == [
-        {"action": "placing mug1 on sofa1", "stage": "done", "durationS": pytest.approx(shown["actions"][0]["durationS"])}
+        {
+            "action": "placing mug1 on sofa1",
+            "stage": "done",
+            "durationS": pytest.approx(shown["actions"][0]["durationS"]),
+        }
     ]
     state = await den.call("GET", "/state?scene=den")
     assert [item["sessionId"] for item in state["sessions"]] == [session["sessionId"]]

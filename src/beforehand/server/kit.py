@@ -15,7 +15,7 @@ from beforehand.server.callers import CallerDep, RuntimeDep, admins_only
 from beforehand.server.page.panels import Panel
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Nothing, ReasonShape, Shape, gives, takes
+from beforehand.server.shapes import Nothing, ProblemShape, ReasonShape, Shape, gives, takes
 
 SceneQuery = Annotated[
     str | None,
@@ -46,6 +46,7 @@ __all__ = [
     "NoBody",
     "Nothing",
     "Panel",
+    "ProblemShape",
     "ReasonShape",
     "RuntimeDep",
     "SceneQuery",

@@ -13,7 +13,8 @@ from beforehand.server.kit import (
     CallerDep,
     HttpPart,
     Json,
-    ReasonShape,
+    Nothing,
+    ProblemShape,
     RuntimeDep,
     SceneQuery,
     Shape,
@@ -93,7 +94,7 @@ class CommandShape(SessionShape):
     refused: bool
     said_by: str | None = None
     waited: int | None = None
-    reasons: list[ReasonShape]
+    reasons: list[ProblemShape]
 
 
 class LoggedCommandShape(Shape):
@@ -135,7 +136,8 @@ class SessionFaultShape(Shape):
 router = APIRouter(prefix="/sessions", tags=["agent"])
 TickQuery = Annotated[int | None, Query(ge=0, le=10**9, description="As it was at this tick; 20 are a second.")]
 PNG: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A PNG of 512 by 512 pixels.", "content": {"image/png": {}}}
+    200: {"description": "A PNG of 512 by 512 pixels.", "content": {"image/png": {}}},
+    "default": gives(Nothing)["default"],
 }
 
 

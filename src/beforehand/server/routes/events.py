@@ -14,6 +14,7 @@ from beforehand.server.shapes import REFUSAL
 from beforehand.server.sse import EventStream, live_frames, log_frames
 
 router = APIRouter(tags=["events"])
+LARGEST = 2**63 - 1
 RECENT = 100
 _NUMBER = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _EVENT = {"$ref": "#/components/schemas/EventShape"}
@@ -58,7 +59,7 @@ async def follow_events(
     wanted = frozenset(name.strip() for part in kinds or () for name in part.split(",") if name.strip())
     only = EventFilter(kinds=wanted, run=run or None, task=task or None, scene=scene or None)
     if before is not None or limit is not None:
-        end = await _place(runtime, before) if before else None
+        end = _number(before) if before else None
         records = await runtime.store.last_records(before=end, limit=limit or RECENT, only=only)
         return _list_of([runtime.sentences.added_to(record.line) for record in records])
     place = await _place(runtime, last_event_id or after)
@@ -71,13 +72,15 @@ def _list_of(lines: list[bytes]) -> Response:
 
 async def _place(runtime: Runtime, given: str | None) -> int:
     """Where to go on; a number beyond the log's end means its end."""
-    if not given:
-        return 0
+    return min(_number(given), await runtime.store.last_seq()) if given else 0
+
+
+def _number(given: str) -> int:
     if not _NUMBER.fullmatch(given.strip()):
         raise BadInputError(
             f"An event's number is a whole number from 0 on, not {given[:100]!r}.", code="events.number"
         )
-    return min(int(given), await runtime.store.last_seq())
+    return min(int(given), LARGEST)
 
 
 @router.get("/telemetry", operation_id="followTelemetry", response_class=Response, responses=_FRAMES)
