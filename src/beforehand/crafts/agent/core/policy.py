@@ -24,9 +24,10 @@ ACTS_S = 3.0
 PAUSE_S = 10.0
 """How long it waits before it tries again what got stuck."""
 END = "end()"
-ORDER = {"lies": 0, "open": 1, "closed": 2, "did": 3, "held": 4, "at": 5}
+ORDER = {"lies": 0, "open": 1, "did": 2, "held": 3, "closed": 4, "at": 5}
 LAST = 6
-"""What is done first: what needs free hands before what fills them, being somewhere then, and doors are shut behind."""
+"""What needs free hands is done before what fills them; things are closed when nothing is wanted out of them any more,
+and doors when the body is where it shall be."""
 MENDED = ("action.closed", "action.hands", "action.not_held", "action.in_hand", "action.no_place")
 
 
@@ -44,7 +45,7 @@ class Memory:
 FRESH = Memory()
 
 
-class _CannotBeDone(Exception):
+class _CannotBeDone(Exception):  # noqa: N818 - the end of a search, not an error
     """Nothing the body can do leads there; the text says why."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from beforehand.crafts.agent.core.geometry import Solid, box, wall
 from beforehand.crafts.agent.core.paths import Floor
-from beforehand.crafts.agent.core.words import ORIGIN, Box, HomeScene, Point, Relation, Thing
+from beforehand.crafts.agent.core.words import Box, HomeScene, Point, Relation, Thing
 from beforehand.ports.body import TICKS_PER_S
 
 SLOT_M = 0.3
@@ -115,7 +115,7 @@ class World:
 
     def solid(self, name: str) -> Solid:
         """The box of a thing that stands on the floor."""
-        return box(name, self.places[name].at or ORIGIN, self.thing(name).extent)
+        return box(name, self.position(name), self.thing(name).extent)
 
     def solids(self) -> Iterable[Solid]:
         """Everything a body has to go round now."""
