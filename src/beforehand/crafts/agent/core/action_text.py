@@ -71,6 +71,11 @@ class Action:
     distance_m: float | None = None
     manner: str = ""
 
+    @property
+    def where(self) -> str | None:
+        """The thing at which it happens: where something is placed, else what it is about."""
+        return self.other if self.verb.place and self.other else self.thing
+
 
 class NotRead(Exception):  # noqa: N818 - a refusal on its way, not an error
     """The text is no action; `problems` says why, everything that applies."""

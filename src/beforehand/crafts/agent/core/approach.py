@@ -6,85 +6,20 @@ thing that lies on another is reached from that one's sides.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from beforehand.crafts.agent.core.action_text import Action, Side
-from beforehand.crafts.agent.core.geometry import Solid, along, bearing, length_of, turn
+from beforehand.crafts.agent.core.geometry import Solid, bearing, still_around
+from beforehand.crafts.agent.core.motion import Motion
 from beforehand.crafts.agent.core.paths import Floor
 from beforehand.crafts.agent.core.words import Box, Point
-from beforehand.crafts.agent.core.world import TICK_S, World
+from beforehand.crafts.agent.core.world import World, floor_among
 
-TURN_DPS = 180.0
 NEAR_M = 0.05
 """How far from a thing's side a body may stand and still reach it."""
 SPREAD = (0.0, 0.5, -0.5, 0.9, -0.9)
 SIDES: tuple[Side, ...] = ("right", "left", "front", "behind")
-
-
-@dataclass(frozen=True, slots=True)
-class Motion:
-    """A walk and a turn at its end, from one tick on. `halts_m`: where something unforeseen stops it."""
-
-    since: int
-    points: tuple[Point, ...]
-    speed_mps: float
-    facing: float
-    """The direction before the first step."""
-    ends_facing: float
-    halts_m: float | None = None
-
-    @property
-    def length_m(self) -> float:
-        return length_of(self.points)
-
-    @property
-    def walk_ticks(self) -> int:
-        return _ticks_for(self.length_m, self.speed_mps)
-
-    @property
-    def turn_ticks(self) -> int:
-        return _ticks_for(abs(turn(self._walked_facing(self.length_m), self.ends_facing)), TURN_DPS)
-
-    @property
-    def ends(self) -> int | None:
-        """The tick of arrival; None while something is in the way."""
-        return None if self.halts_m is not None else self.since + self.walk_ticks + self.turn_ticks
-
-    def stalled_since(self) -> int | None:
-        """The tick since when nothing has moved, because of what is in the way."""
-        return None if self.halts_m is None else self.since + _ticks_for(self.halts_m, self.speed_mps)
-
-    def pose(self, tick: int) -> tuple[Point, float]:
-        """Where the body is at a tick, and where it looks."""
-        if self.halts_m is None and tick >= self.since + self.walk_ticks:
-            return self.points[-1], self._turned(tick - self.since - self.walk_ticks)
-        gone = (tick - self.since) * TICK_S * self.speed_mps
-        gone = min(gone, self.length_m if self.halts_m is None else self.halts_m)
-        return along(self.points, gone), self._walked_facing(gone)
-
-    def _turned(self, for_ticks: int) -> float:
-        if for_ticks >= self.turn_ticks:
-            return self.ends_facing
-        before = self._walked_facing(self.length_m)
-        left = turn(before, self.ends_facing)
-        return (before + math.copysign(min(abs(left), for_ticks * TICK_S * TURN_DPS), left)) % 360.0
-
-    def _walked_facing(self, gone_m: float) -> float:
-        left = gone_m
-        facing = self.facing
-        for start, end in pairwise(self.points):
-            if gone_m <= 0:
-                break
-            facing = bearing(start, end)
-            left -= math.dist(start, end)
-            if left <= 0:
-                break
-        return facing
-
-
-def _ticks_for(amount: float, per_s: float) -> int:
-    return math.ceil(amount / (per_s * TICK_S) - 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +42,7 @@ def motion_for(action: Action, world: World, floor: Floor, tick: int) -> Motion 
     way = floor.way(world.at, goals)
     if way is None:
         closed = _closed_on_the_way(world, goals)
-        return NoWay(f"no way to {_target_name(action)}{f', {closed} is closed' if closed else ''}")
+        return NoWay(f"no way to {_target_name(action)}{f' because {closed} is closed' if closed else ''}")
     end = way[-1]
     faces = world.facing if towards is None else bearing(end, towards)
     if towards is None and len(way) > 1:
@@ -120,7 +55,7 @@ def _closed_on_the_way(world: World, goals: list[Point]) -> str | None:
     """The first closed door that keeps the body from getting there."""
     doors = [solid for solid in world.solids() if solid.name in world.open and world.thing(solid.name).door]
     others = [solid for solid in world.solids() if solid not in doors]
-    way = Floor(others, world.scene.agent.radius_m, world.scene.bounds).way(world.at, goals)
+    way = floor_among(tuple(others), world.scene).way(world.at, goals)
     for start, end in pairwise(way or ()):
         for door in doors:
             if door.crosses(start, end):
@@ -145,25 +80,29 @@ def _bounds_of(room: str, world: World) -> Box:
 
 def halted(motion: Motion, world: World) -> Motion:
     """The same motion, stopped in front of the first door on its way that is blocked, or was closed meanwhile."""
-    best: float | None = None
     closed = {name for name, is_open in world.open.items() if not is_open and world.thing(name).door}
-    for name in sorted(world.blocked | closed):
-        hull = world.solid(name).grown(world.scene.agent.radius_m)
-        gone = 0.0
-        for start, end in pairwise(motion.points):
-            met = 0.0 if hull.contains(start) else hull.entered_at(start, end)
-            if met is not None and (best is None or gone + met < best):
-                best = gone + met
-                break
-            gone += math.dist(start, end)
-    return Motion(motion.since, motion.points, motion.speed_mps, motion.facing, motion.ends_facing, best)
+    met = [_met_at(world.solid(name), world.scene.agent.radius_m, motion) for name in sorted(world.blocked | closed)]
+    halts_m = min((at for at in met if at is not None), default=None)
+    return motion if halts_m == motion.halts_m else replace(motion, halts_m=halts_m)
+
+
+def _met_at(door: Solid, radius_m: float, motion: Motion) -> float | None:
+    """How far along a walk the body meets a door; a body in the doorway may leave it."""
+    hull, gone = still_around(door, radius_m, motion.points[0]), 0.0
+    for start, end in pairwise(motion.points):
+        met = None if hull is None else hull.entered_at(start, end)
+        if met is not None:
+            return gone + met
+        gone += math.dist(start, end)
+        hull = door.grown(radius_m)
+    return None
 
 
 def _target_name(action: Action) -> str:
     if action.thing is not None:
         return action.other or action.thing
     if action.point is not None:
-        return f"{action.point[0]:g}, {action.point[1]:g}"
+        return f"x {action.point[0]:g} y {action.point[1]:g}"
     return action.room or "there"
 
 
@@ -173,11 +112,9 @@ def _goals(action: Action, world: World, floor: Floor) -> tuple[list[Point], Poi
         return ([action.point], None) if free else NoWay(f"no room to stand at {_target_name(action)}")
     if action.room is not None:
         return _room_goals(action.room, world, floor)
-    thing = action.other if action.verb.place and action.other else action.thing
-    assert thing is not None
-    if world.places[thing].hands:
-        return NoWay(f"{thing} is in the hand")
-    base = world.on_floor(thing)
+    base = world.on_floor(str(action.where))
+    if world.places[base].hands:
+        return NoWay(f"{base} is in the hand")
     solid = world.solid(base)
     if action.verb.aim == "spot" and (action.side is not None or action.distance_m is not None):
         return _beside(action, world, floor, solid)
@@ -192,7 +129,11 @@ def _at_sides(world: World, floor: Floor, solid: Solid, side: Side | None) -> It
     radius = world.scene.agent.radius_m
     here = world.at
     hull = solid.grown(radius)
-    if _is_beside(solid, here, radius, side) and floor.is_in_reach(here, solid.nearest(here), solid.name):
+    if (
+        _is_beside(solid, here, radius, side)
+        and not _in_doorway(world, hull)
+        and floor.is_in_reach(here, solid.nearest(here), solid.name)
+    ):
         yield here
     x, y = hull.local(here)
     for name in SIDES if side is None else (side,):
@@ -206,6 +147,11 @@ def _is_beside(solid: Solid, point: Point, radius_m: float, side: Side | None) -
     if solid.distance(point) > radius_m + NEAR_M:
         return False
     return side is None or _side_of(solid, point) == side
+
+
+def _in_doorway(world: World, hull: Solid) -> bool:
+    """Whether the body stands where a door would close on it."""
+    return world.thing(hull.name).door and hull.contains(world.at)
 
 
 def _side_of(solid: Solid, point: Point) -> Side:
@@ -231,11 +177,12 @@ def _beside(action: Action, world: World, floor: Floor, solid: Solid) -> tuple[l
     away = max(action.distance_m if action.distance_m is not None else 0.0, world.scene.agent.radius_m)
     hull = solid.grown(away)
     sides = SIDES if action.side is None else (action.side,)
-    points = [hull.world(_on_side(hull, solid, side, 0.0, 0.0, 0.0)) for side in sides]
-    free = [point for point in points if floor.is_free(point) or math.dist(point, world.at) < 1e-9]
-    if not free:
-        return NoWay(f"no room to stand there at {solid.name}")
-    return free, (solid.x, solid.y)
+    for part in SPREAD:
+        points = [hull.world(_on_side(hull, solid, side, 0.0, 0.0, part)) for side in sides]
+        free = [point for point in points if floor.is_free(point) or math.dist(point, world.at) < 1e-9]
+        if free:
+            return free, (solid.x, solid.y)
+    return NoWay(f"no room to stand there at {solid.name}")
 
 
 def _room_goals(name: str, world: World, floor: Floor) -> tuple[list[Point], Point | None] | NoWay:

@@ -1,13 +1,16 @@
 """What goes wrong in a simulated home: a blocked door, a slippery thing, a thing that somebody moved or a door shut."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from beforehand.crafts.agent.core.pushing import in_doorway
 from beforehand.crafts.agent.core.stages import Going, disturbed
 from beforehand.crafts.agent.core.words import folded
 from beforehand.model.reason import Reason, unknown
 
 FaultKind = Literal["block", "unblock", "slip", "move", "shut"]
+MOST_TIMES = 1_000
 FAULTS: tuple[FaultKind, ...] = ("block", "unblock", "slip", "move", "shut")
 
 
@@ -23,6 +26,22 @@ class Fault:
     def wire(self) -> dict[str, Any]:
         found = {"fault": self.fault, "about": self.about, "to": self.to, "times": self.times}
         return {key: value for key, value in found.items() if value is not None}
+
+
+def read_fault(document: Mapping[str, Any]) -> Fault | Reason:
+    """A fault from its data, or what is wrong with it."""
+    strange = [key for key in document if key not in ("fault", "about", "to", "times")]
+    if strange:
+        told = unknown("key", strange[0], ("fault", "about", "to", "times"), inside="a fault")
+        return Reason(code="fault.invalid", about=str(strange[0])[:60], says=told.says)
+    kind, about, to, times = (document.get(key) for key in ("fault", "about", "to", "times"))
+    if not isinstance(kind, str) or not isinstance(about, str) or not isinstance(to, str | None):
+        says = "A fault has texts: fault, what it is about, and to where something is moved."
+        return Reason(code="fault.invalid", about="fault", says=says)
+    if times is not None and (isinstance(times, bool) or not isinstance(times, int) or not 1 <= times <= MOST_TIMES):
+        says = f"times is a whole number from 1 to {MOST_TIMES}."
+        return Reason(code="fault.invalid", about="times", says=says)
+    return Fault(kind, about, to, 1 if times is None else times)
 
 
 def happened(going: Going, fault: Fault) -> Going | Reason:
@@ -44,6 +63,9 @@ def _door(going: Going, fault: Fault, door: str) -> Going | Reason:
     if not world.thing(door).door:
         return Reason(code="fault.no_door", about=door, says=f"{door} is not a door.")
     if fault.fault == "shut":
+        between = in_doorway(world, door)
+        if between:
+            return Reason(code="fault.shut", about=door, says=f"{door} cannot shut: {between} is in the way.")
         return disturbed(replace(going, world=replace(world, open={**world.open, door: False})))
     blocked = world.blocked | {door} if fault.fault == "block" else world.blocked - {door}
     return disturbed(replace(going, world=replace(world, blocked=frozenset(blocked))))
@@ -54,9 +76,8 @@ def _thing(going: Going, fault: Fault, name: str, to: str | None) -> Going | Rea
     if not world.thing(name).carried:
         return Reason(code="fault.fixed", about=name, says=f"{name} cannot be carried.")
     if fault.fault == "slip":
-        return replace(going, world=replace(world, slippery={**world.slippery, name: max(1, fault.times)}))
-    if to is None or to == name or world.places[name].hands:
-        return Reason(
-            code="fault.move", about=name, says=f"{name} can be moved to another thing, and not out of a hand."
-        )
-    return replace(going, world=world.laid(name, to, "on"))
+        return replace(going, world=replace(world, slippery={**world.slippery, name: fault.times}))
+    if to is None or world.places[name].hands or name in world.under(to) or world.thing(to).door:
+        says = f"{name} can be moved onto another thing, not out of a hand and not onto itself or a door."
+        return Reason(code="fault.move", about=name, says=says)
+    return disturbed(replace(going, world=world.laid(name, to, "on")))

@@ -6,7 +6,6 @@ the body's radius is what the body's centre has to stay out of; it may slide alo
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from beforehand.crafts.agent.core.words import Box, Point, Segment
 
@@ -49,6 +48,11 @@ class Solid:
         """Whether a point lies truly inside; the sides do not count."""
         x, y = self.local(point)
         return abs(x) < self.along - EPS and abs(y) < self.across - EPS
+
+    @property
+    def is_thin(self) -> bool:
+        """Whether it is a line on the map, such as a wall."""
+        return self.across <= THIN
 
     def margin(self, point: Point) -> float:
         """By how much the box could grow until its side meets the point; negative where the point lies inside."""
@@ -124,6 +128,20 @@ def overlaps(one: Solid, other: Solid) -> bool:
     return False
 
 
+def still_around(solid: Solid, radius_m: float, point: Point) -> Solid | None:
+    """What a body has to stay out of that goes on from a point: closer than its radius it may leave, not come closer.
+
+    None where the point lies inside, or on a wall's line: such a body may go anywhere.
+    """
+    grown = solid.grown(radius_m)
+    if not grown.contains(point):
+        return grown
+    margin = solid.margin(point)
+    if margin < 0 or (solid.is_thin and solid.distance(point) <= EPS):
+        return None
+    return solid.grown(margin)
+
+
 def within(point: Point, bounds: Box) -> bool:
     return bounds[0] - EPS <= point[0] <= bounds[2] + EPS and bounds[1] - EPS <= point[1] <= bounds[3] + EPS
 
@@ -136,18 +154,3 @@ def bearing(start: Point, end: Point) -> float:
 def turn(facing: float, wanted: float) -> float:
     """How far it is to turn, from -180 to 180 degrees."""
     return (wanted - facing + 180.0) % 360.0 - 180.0
-
-
-def along(points: tuple[Point, ...], distance_m: float) -> Point:
-    """The point that far along a way."""
-    left = distance_m
-    for start, end in pairwise(points):
-        length = math.dist(start, end)
-        if left <= length:
-            return start if length == 0 else _between(start, end, left / length)
-        left -= length
-    return points[-1]
-
-
-def length_of(points: tuple[Point, ...]) -> float:
-    return sum(math.dist(start, end) for start, end in pairwise(points))

@@ -1,13 +1,13 @@
 """Our own world behind the port: a body in a home, plain kinematics, the same every time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from beforehand.crafts.agent.core.action_text import Action, NotRead, read_action
-from beforehand.crafts.agent.core.faults import Fault, happened
+from beforehand.crafts.agent.core.faults import happened, read_fault
 from beforehand.crafts.agent.core.goals import Goal, Record, judged, read_goal
-from beforehand.crafts.agent.core.needs import held_reasons, needs_of
+from beforehand.crafts.agent.core.needs import needs_of, verb_reasons
 from beforehand.crafts.agent.core.stages import Going, Tracked, begin, end, next_instant, passed
 from beforehand.crafts.agent.core.state_text import landmark, short, state_text
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
@@ -44,26 +44,24 @@ class HomeBody:
         try:
             action = read_action(text, self.world.scene, self.verbs)
         except NotRead as refused:
-            return Refused((*refused.problems, *self._held_by_others(text)))
+            return Refused((*refused.problems, *self._against_verb(text)))
         going = self.going
         running = self._same(text, action)
-        if running is not None and running.stage in RUNNING:
-            says = f"{running.text} runs already; it is {running.stage}."
-            return Refused((_reason("action.running", running.text, says, "Skip, or stop it first."),))
         if running is not None:
             going = replace(going, actions=tuple(other for other in going.actions if other is not running))
         needs = needs_of(action, going)
-        if needs.refused:
-            return Refused(needs.refused)
+        refused = (*_runs_already(running), *needs.refused)
+        if refused:
+            return Refused(refused)
         going = begin(going, text, action, needs.holds, needs.hands)
         begun = going.actions[-1]
         change = Change(going.tick, begun.text, begun.stage, begun.why)
         return replace(self, going=going, record=self.record.with_changes([change], going)), change
 
-    def _held_by_others(self, text: str) -> list[Reason]:
+    def _against_verb(self, text: str) -> list[Reason]:
         """What would speak against the verb, whatever it is about."""
         verb = self.verbs.by_form.get(text.split()[0].lower()) if text.split() else None
-        return list(held_reasons(verb.needs, self.going.actions)) if verb else []
+        return verb_reasons(verb, self.going) if verb else []
 
     def stop(self, text: str) -> "tuple[HomeBody, Change] | Refused":
         try:
@@ -92,7 +90,8 @@ class HomeBody:
         return next_instant(self.going)
 
     def disturbed(self, fault: Mapping[str, Any]) -> "HomeBody | Refused":
-        going = happened(self.going, Fault(**fault))
+        read = read_fault(fault)
+        going = read if isinstance(read, Reason) else happened(self.going, read)
         return Refused((going,)) if isinstance(going, Reason) else replace(self, going=going)
 
     # -- showing ---------------------------------------------------------------------------------------------------
@@ -135,6 +134,12 @@ def home_body(
     """The body of a scene, in the world as it was left or as the scene describes it."""
     begins = first_world(scene) if world is None else restore_world(scene, world)
     return HomeBody(Going(0, begins), read_goal(goal, scene, verbs) if goal else None, verbs=verbs)
+
+
+def _runs_already(running: Tracked | None) -> Iterator[Reason]:
+    if running is not None and running.stage in RUNNING:
+        says = f"{running.text} runs already; it is {running.stage}."
+        yield _reason("action.running", running.text, says, "Skip, or stop it first.")
 
 
 def _reason(code: str, about: str, says: str, try_next: str = "") -> Reason:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from beforehand.crafts.agent.core.action_text import Action
 from beforehand.crafts.agent.core.stages import Going, Tracked
-from beforehand.crafts.agent.core.verbs import BOTH, HAND
+from beforehand.crafts.agent.core.verbs import BOTH, HAND, Verb
 from beforehand.crafts.agent.core.world import World
 from beforehand.model.reason import Reason
 
@@ -25,7 +25,7 @@ class Needs:
 
 
 def needs_of(action: Action, going: Going) -> Needs:
-    others = [other for other in going.actions if other.action != action or other.stage in ("moving", "acting")]
+    others = list(going.actions)
     refused = [*_thing_reasons(action, going.world)]
     holds = [need for need in action.verb.needs if need not in (HAND, BOTH)]
     refused += held_reasons(holds, others)
@@ -47,6 +47,13 @@ def held_reasons(needs: Iterable[str], others: Iterable[Tracked]) -> Iterator[Re
         if held:
             says = f"It needs the {' and the '.join(held)}, which {other.text} holds."
             yield _reason("action.needs_held", held[0], says, f'Stop that first: stop("{other.text}").')
+
+
+def verb_reasons(verb: Verb, going: Going) -> list[Reason]:
+    """What speaks against a verb whatever it is about, for an action that cannot be read to its end."""
+    others = list(going.actions)
+    hands = [] if verb.place else _hands_for(Action(verb), going.world, others)[1]
+    return [*held_reasons(verb.needs, others), *hands]
 
 
 # -- hands -----------------------------------------------------------------------------------------------------------
@@ -109,10 +116,15 @@ def _thing_reasons(action: Action, world: World) -> Iterator[Reason]:
         yield from _take_reasons(action, world)
     elif world.places[thing.name].hands and action.verb.name != "look":
         yield _reason("action.in_hand", thing.name, f"{thing.name} is in the hand.")
+    elif action.verb.effect == "push" and world.places[thing.name].at is None:
+        yield _reason("action.not_on_floor", thing.name, f"{thing.name} does not stand on the floor.")
+    if action.verb.name != "look":
+        yield from _carried_reason(thing.name, world)
     if action.verb.effect in ("open", "close") and world.open.get(thing.name) is (action.verb.effect == "open"):
         now = "open" if action.verb.effect == "open" else "closed"
         yield _reason("action.already", thing.name, f"{thing.name} is {now} already.")
-    yield from _closed_reason(thing.name, world)
+    if not action.verb.long_range:
+        yield from _closed_reason(thing.name, world)
 
 
 def _affords(action: Action, world: World) -> bool:
@@ -130,6 +142,14 @@ def _closed_reason(name: str, world: World) -> Iterator[Reason]:
         yield _reason("action.closed", closed, f"{closed} is closed.", f'Open it first: start("opening {closed}").')
 
 
+def _carried_reason(name: str, world: World) -> Iterator[Reason]:
+    """What lies on something that is in the hand goes with it and cannot be got at."""
+    base = world.on_floor(name)
+    if base != name and world.places[base].hands:
+        says = f"{name} lies {world.places[name].relation} {world.places[name].support}, and {base} is in the hand."
+        yield _reason("action.in_hand", name, says, f"Place {base} somewhere first.")
+
+
 def _take_reasons(action: Action, world: World) -> Iterator[Reason]:
     thing = str(action.thing)
     place = world.places[thing]
@@ -143,9 +163,10 @@ def _take_reasons(action: Action, world: World) -> Iterator[Reason]:
 def _place_reasons(action: Action, world: World) -> Iterator[Reason]:
     thing, other = str(action.thing), str(action.other)
     target = world.thing(other)
-    if thing == other or world.places[other].hands:
-        yield _reason("action.no_place", other, f"{thing} cannot be placed there: {other} is in the hand.")
-    elif target.carried and "place" not in target.affords:
+    base = world.on_floor(other)
+    if thing == other or world.places[base].hands:
+        yield _reason("action.no_place", other, f"{thing} cannot be placed there: {base} is in the hand.")
+    elif target.door or (target.carried and "place" not in target.affords):
         yield _reason("action.no_place", other, f"Nothing can be placed {action.relation} {other}.")
     elif action.relation == "in" and not _contains(other, world):
         yield _reason("action.no_place", other, f"{other} has no inside to place anything in.")

@@ -8,7 +8,7 @@ import heapq
 import math
 from collections.abc import Iterable, Sequence
 
-from beforehand.crafts.agent.core.geometry import EPS, Solid, within
+from beforehand.crafts.agent.core.geometry import EPS, Solid, still_around, within
 from beforehand.crafts.agent.core.words import Box, Point
 
 
@@ -18,6 +18,7 @@ class Floor:
     def __init__(self, solids: Iterable[Solid], radius_m: float, bounds: Box) -> None:
         self.solids = tuple(solids)
         self.grown = tuple(solid.grown(radius_m) for solid in self.solids)
+        self.radius_m = radius_m
         self.bounds = bounds
         self._corners = [corner for solid in self.grown for corner in solid.corners if self.is_free(corner)]
         self._seen: dict[int, list[tuple[int, float]]] = {}
@@ -39,18 +40,12 @@ class Floor:
 
         A body that stands closer to something than its radius may leave it, and not come closer.
         """
-        leaving = [self._around(solid, grown, start) for solid, grown in zip(self.solids, self.grown, strict=True)]
+        leaving = [still_around(solid, self.radius_m, start) for solid in self.solids]
         hulls = [hull for hull in leaving if hull is not None]
         free = [goal for goal in goals if self.is_free(goal) or math.dist(goal, start) < EPS]
         if not free:
             return None
         return self._search(start, free, hulls)
-
-    def _around(self, solid: Solid, grown: Solid, start: Point) -> Solid | None:
-        if not grown.contains(start):
-            return grown
-        margin = solid.margin(start)
-        return solid.grown(margin) if margin >= 0 else None
 
     def _search(self, start: Point, goals: list[Point], hulls: list[Solid]) -> tuple[Point, ...] | None:
         """A* over start, goals and corners; ties fall to the corner that comes first in the scene."""

@@ -99,7 +99,7 @@ class Raster:
 
     def disc(self, centre: Pixel, radius: float, colour: str) -> None:
         x, y = centre
-        for row in range(math.floor(y - radius), math.ceil(y + radius) + 1):
+        for row in range(max(0, math.floor(y - radius)), min(SIDE, math.ceil(y + radius) + 1)):
             away = row + HALF - y
             if abs(away) < radius:
                 half = math.sqrt(radius * radius - away * away)

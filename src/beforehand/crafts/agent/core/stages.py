@@ -5,21 +5,21 @@ ends anything: done is what is true in the world, and a done action keeps what i
 """
 
 import math
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from beforehand.crafts.agent.core.action_text import Action
-from beforehand.crafts.agent.core.approach import Motion, NoWay, halted, looks_at, motion_for
-from beforehand.crafts.agent.core.geometry import Solid, overlaps, within
+from beforehand.crafts.agent.core.approach import NoWay, halted, looks_at, motion_for
+from beforehand.crafts.agent.core.motion import Motion
+from beforehand.crafts.agent.core.pushing import gives_way, in_doorway, room_to_push
 from beforehand.crafts.agent.core.verbs import REACH_S
 from beforehand.crafts.agent.core.words import Point
-from beforehand.crafts.agent.core.world import STANDING, Floors, Place, World, ticks
+from beforehand.crafts.agent.core.world import STANDING, Place, World, floor_of, ticks
 from beforehand.ports.body import TICKS_PER_S, ActionInfo, Change, Stage
 
 STUCK_S = 10.0
-PUSH_M = 0.5
-PUSH_STEPS = 10
 REACH_M = 0.1
 """How much further than its radius a body still reaches when it has arrived."""
 POSTURES = {"sit": "sitting", "lie": "lying", "lean": "leaning"}
@@ -64,7 +64,6 @@ class Going:
     tick: int
     world: World
     actions: tuple[Tracked, ...] = ()
-    floors: Floors = field(default_factory=Floors, compare=False)
 
 
 # -- beginning and stopping ------------------------------------------------------------------------------------------
@@ -74,7 +73,7 @@ def begin(going: Going, text: str, action: Action, holds: tuple[str, ...], hands
     """Start an action whose needs are met; the same one that has ended gives way to it."""
     tracked = Tracked(text, action, going.tick, "moving", holds, hands, acts_since=going.tick)
     going = replace(going, actions=tuple(other for other in going.actions if other.action != action))
-    motion = motion_for(action, going.world, going.floors.of(going.world), going.tick)
+    motion = motion_for(action, going.world, floor_of(going.world), going.tick)
     if isinstance(motion, NoWay):
         return replace(going, actions=(*going.actions, _failed(tracked, motion.says)))
     going = replace(going, actions=(*going.actions, replace(tracked, motion=motion)))
@@ -93,16 +92,23 @@ def end(going: Going, tracked: Tracked) -> Going:
 
 def disturbed(going: Going) -> Going:
     """Something has changed that nobody foresaw: whoever walks goes on along the same way as far as it is free."""
-    going = _settled(going)
-    return replace(going, actions=tuple(_walks_on(tracked, going) for tracked in going.actions))
+    return replace(going, actions=tuple(_goes_on(tracked, going) for tracked in going.actions))
 
 
-def _walks_on(tracked: Tracked, going: Going) -> Tracked:
+def _goes_on(tracked: Tracked, going: Going) -> Tracked:
+    if tracked.pushed is not None:
+        return tracked if _pushes_on(tracked, going.world) else _failed(tracked, _unmoved(tracked))
     if tracked.stage != "moving" or tracked.motion is None or "base" not in tracked.holds:
         return tracked
-    at, facing = tracked.motion.pose(going.tick)
-    rest = rest_of(tracked.motion.points, at)
-    fresh = Motion(going.tick, rest, tracked.motion.speed_mps, facing, tracked.motion.ends_facing)
+    walks = _walks_on(tracked, tracked.motion, going)
+    stands = tracked.motion.stalled_since()
+    stood_and_stands = stands is not None and stands <= going.tick and walks.motion and walks.motion.halts_m == 0
+    return tracked if stood_and_stands else walks
+
+
+def _walks_on(tracked: Tracked, motion: Motion, going: Going) -> Tracked:
+    at, facing = motion.pose(going.tick)
+    fresh = Motion(going.tick, rest_of(motion.points, at), motion.speed_mps, facing, motion.ends_facing)
     return replace(tracked, motion=halted(fresh, going.world))
 
 
@@ -119,7 +125,7 @@ def rest_of(points: tuple[Point, ...], at: Point) -> tuple[Point, ...]:
 
 def passed(going: Going, until: int, wake_on: str | None = None) -> tuple[Going, list[Change]]:
     """Let time pass up to a tick, or until what `wake_on` names has happened; everything that changed on the way."""
-    changes: list[Change] = []
+    going, changes = _happened(going) if going.tick < until else (going, [])
     while going.tick < until:
         upcoming = min((at for at in _instants(going) if at > going.tick), default=until)
         going, new = _happened(_settled(replace(going, tick=min(upcoming, until))))
@@ -178,8 +184,9 @@ def _happened(going: Going) -> tuple[Going, list[Change]]:
 
 
 def _failed(tracked: Tracked, why: str) -> Tracked:
-    """It cannot be done; it holds nothing any more."""
-    return replace(tracked, stage="failed", why=why, holds=(), hands=(), motion=None)
+    """It cannot be done; it holds nothing any more. The reason is one item of a list, so it has no marks of lists."""
+    plain = " ".join(re.sub(r"[()\[\],]", " ", why).split())
+    return replace(tracked, stage="failed", why=plain, pushed=None, holds=(), hands=(), motion=None)
 
 
 def _arrived(tracked: Tracked, going: Going) -> tuple[World, Tracked]:
@@ -201,15 +208,18 @@ def _arrived(tracked: Tracked, going: Going) -> tuple[World, Tracked]:
 def _not_here(tracked: Tracked, world: World) -> str:
     """Why an action that could be started cannot be done now, because something has changed on the way."""
     action = tracked.action
-    thing = action.other if action.verb.place and action.other else action.thing
+    thing = action.where
     if thing is None or tracked.motion is None:
         return ""
     if action.verb.place and not world.places[str(action.thing)].hands:
         return f"{action.thing} is no longer in the hand"
-    if world.places[thing].hands:
-        return f"{thing} is in the hand"
+    base = world.on_floor(thing)
+    if world.places[base].hands:
+        return f"{base} is in the hand"
+    if action.verb.take and action.other is not None and world.places[thing].support != action.other:
+        return f"{thing} is no longer at {action.other}"
     reach = world.scene.agent.radius_m + REACH_M
-    if world.solid(world.on_floor(thing)).distance(world.at) > reach:
+    if world.solid(base).distance(world.at) > reach:
         return f"{thing} is no longer there"
     closed = world.lies_in_closed(thing) or (
         thing if action.verb.place and action.relation == "in" and world.open.get(thing) is False else None
@@ -220,18 +230,21 @@ def _not_here(tracked: Tracked, world: World) -> str:
 def _acted(tracked: Tracked, going: Going) -> tuple[World, Tracked]:
     """The instant at which an action shows its effect, and is done unless something more has to follow."""
     action, world = tracked.action, going.world
-    done = replace(tracked, stage="done")
+    done = replace(tracked, stage="done", pushed=None)
     thing = action.thing or ""
+    why = _not_here(tracked, world) if action.verb.effect in ("take", "place") and not tracked.laid else ""
+    if why:
+        return world, _failed(tracked, why)
     if action.verb.effect == "take":
         left = world.slippery.get(thing, 0)
         if left > 0:
             return replace(world, slippery={**world.slippery, thing: left - 1}), _failed(tracked, f"{thing} slipped")
-        if world.places[thing].hands or world.lies_in_closed(thing):
-            return world, _failed(tracked, f"{thing} is out of reach")
         return world.put(thing, Place(hands=tracked.hands)), done
     if action.verb.effect == "place" and not tracked.laid:
         laid = replace(tracked, laid=True, holds=tuple(hold for hold in tracked.holds if "hand" not in hold), hands=())
         return world.laid(thing, str(action.other), action.relation), laid
+    if action.verb.effect == "close" and (between := in_doorway(world, thing)):
+        return world, _failed(tracked, f"{between} is in the way")
     if action.verb.effect in ("open", "close"):
         return replace(world, open={**world.open, thing: action.verb.effect == "open"}), done
     return world, done
@@ -240,28 +253,26 @@ def _acted(tracked: Tracked, going: Going) -> tuple[World, Tracked]:
 def _pushing(tracked: Tracked, going: Going) -> Tracked:
     """The thing gives way as far as there is room behind it, and the body follows it."""
     world, thing = going.world, str(tracked.action.thing)
-    solid = world.solid(thing)
-    reach = world.solid(thing).nearest(world.at)
-    away = (reach[0] - world.at[0], reach[1] - world.at[1])
-    length = math.hypot(*away) or 1.0
-    step = (away[0] / length, away[1] / length)
-    room = 0
-    while room < PUSH_STEPS and _has_room(solid, step, room + 1, thing, going):
-        room += 1
-    if room == 0:
-        return _failed(tracked, f"{thing} does not give way")
-    gone = room * PUSH_M / PUSH_STEPS
-    end = (world.at[0] + step[0] * gone, world.at[1] + step[1] * gone)
-    motion = Motion(going.tick, (world.at, end), gone / tracked.action.verb.acts_s, world.facing, world.facing)
+    by = room_to_push(world, thing)
+    if by is None:
+        return _failed(tracked, _unmoved(tracked))
+    way = (world.at, (world.at[0] + by[0], world.at[1] + by[1]))
+    speed = math.hypot(*by) / tracked.action.verb.acts_s
+    motion = Motion(going.tick, way, speed, world.facing, world.facing)
     return replace(tracked, motion=motion, pushed=world.places[thing].at)
 
 
-def _has_room(solid: Solid, step: Point, steps: int, thing: str, going: Going) -> bool:
-    by = steps * PUSH_M / PUSH_STEPS
-    moved = replace(solid, x=solid.x + step[0] * by, y=solid.y + step[1] * by)
-    if not all(within(corner, going.world.scene.bounds) for corner in moved.corners):
+def _pushes_on(tracked: Tracked, world: World) -> bool:
+    """Whether what is left of a push still has room."""
+    thing, motion = str(tracked.action.thing), tracked.motion
+    if motion is None or world.places[thing].at is None:
         return False
-    return not any(other.name != thing and overlaps(moved, other) for other in going.world.solids())
+    end = motion.points[-1]
+    return gives_way(world, thing, (end[0] - world.at[0], end[1] - world.at[1]))
+
+
+def _unmoved(tracked: Tracked) -> str:
+    return f"{tracked.action.thing} does not give way"
 
 
 def _settled(going: Going) -> Going:

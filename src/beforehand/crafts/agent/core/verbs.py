@@ -5,9 +5,9 @@ bring verbs of their own by the entry point `beforehand.agent_verbs`; they stand
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from beforehand.model.errors import BadInputError
 
@@ -144,7 +144,7 @@ class Verbs:
             self._add(verb)
 
     def _add(self, verb: Verb) -> None:
-        for problem in _problems(verb, self.by_form):
+        for problem in _problems(verb, self):
             raise BadInputError(f"The verb {verb.name} cannot be added: {problem}", code="agent.verb")
         self.by_name[verb.name] = verb
         self.by_form.update(dict.fromkeys(verb.forms, verb))
@@ -155,15 +155,23 @@ class Verbs:
 
     @property
     def affordances(self) -> frozenset[str]:
-        return frozenset(verb.affords for verb in self.by_name.values() if verb.affords) | {"place", "look"}
+        """What a thing may afford: what verbs ask for, what they are called, and room for others."""
+        asked = {verb.affords for verb in self.by_name.values() if verb.affords}
+        return frozenset(asked | {verb.name for verb in self.by_name.values() if verb.aim != "none"} | {"contain"})
 
 
-def _problems(verb: Verb, taken: Mapping[str, Verb]) -> Iterable[str]:
+def _problems(verb: Verb, known: Verbs) -> Iterable[str]:
+    if verb.name in known.by_name:
+        yield "there is one of that name already."
+    if verb.aim not in get_args(Aim) or verb.effect not in get_args(Effect):
+        yield f"its aim is one of {', '.join(get_args(Aim))}, its effect one of {', '.join(get_args(Effect)[1:])}."
+    elif verb.effect and (verb.aim != "thing" or not verb.can_complete):
+        yield "what has an effect is aimed at a thing and has an end."
     if not verb.forms or not all(re.fullmatch(r"[a-z]+", form) for form in verb.forms):
         yield "its forms are single words in lower case."
     for form in verb.forms:
-        if form in taken:
-            yield f"the word {form} is {taken[form].name} already."
+        if form in known.by_form:
+            yield f"the word {form} is {known.by_form[form].name} already."
     for need in verb.needs:
         if need not in (*RESOURCES, HAND, BOTH):
             yield f"it needs {need}, and a body has only {', '.join((*RESOURCES, HAND, BOTH))}."

@@ -7,14 +7,14 @@ the same commands give the same world, bit for bit.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from beforehand.crafts.agent.core.geometry import Solid, box, wall
 from beforehand.crafts.agent.core.paths import Floor
-from beforehand.crafts.agent.core.words import ORIGIN, HomeScene, Point, Relation, Thing
+from beforehand.crafts.agent.core.words import Box, HomeScene, Point, Relation, Thing
 from beforehand.ports.body import TICKS_PER_S
 
-TICK_S = 1 / TICKS_PER_S
 SLOT_M = 0.3
 HAND_NAMES = ("left", "right")
 STANDING = "standing"
@@ -74,12 +74,16 @@ class World:
         """What a hand holds, `left` or `right`."""
         return next((name for name, place in self.places.items() if hand in place.hands), None)
 
+    def under(self, name: str) -> tuple[str, ...]:
+        """A thing, what it lies on or in, and so on down to what stands on the floor or is in a hand."""
+        found = [name]
+        while (support := self.places[found[-1]].support) is not None:
+            found.append(support)
+        return tuple(found)
+
     def on_floor(self, name: str) -> str:
-        """The thing on the floor that carries this one, or the thing itself."""
-        place = self.places[name]
-        while place.support is not None:
-            name, place = place.support, self.places[place.support]
-        return name
+        """The thing on the floor or in a hand that carries this one, or the thing itself."""
+        return self.under(name)[-1]
 
     def position(self, name: str) -> Point:
         """Where a thing is on the map; what the body holds is where the body is."""
@@ -105,13 +109,13 @@ class World:
 
     def laid(self, name: str, support: str, relation: Relation) -> "World":
         """The same world with the thing on or in another one, at its first free spot."""
-        taken = {place.slot for place in self.places.values() if place.support == support}
+        taken = {place.slot for other, place in self.places.items() if place.support == support and other != name}
         slot = next(number for number in range(len(taken) + 1) if number not in taken)
         return self.put(name, Place(support=support, relation=relation, slot=slot))
 
     def solid(self, name: str) -> Solid:
         """The box of a thing that stands on the floor."""
-        return box(name, self.places[name].at or ORIGIN, self.thing(name).extent)
+        return box(name, self.position(name), self.thing(name).extent)
 
     def solids(self) -> Iterable[Solid]:
         """Everything a body has to go round now."""
@@ -168,27 +172,26 @@ def restore_world(scene: HomeScene, data: Mapping[str, Any]) -> World:
         facing=data["facing"],
         gaze=data["gaze"],
         posture=data["posture"],
-        rests_on=data["restsOn"],
+        rests_on=data["restsOn"] if data["restsOn"] in places else None,
         places=places,
         open={name: data["open"].get(name, is_open) for name, is_open in first.open.items()},
-        blocked=frozenset(data["blocked"]),
-        slippery=data["slippery"],
+        blocked=frozenset(data["blocked"]) & first.open.keys(),
+        slippery={name: times for name, times in data["slippery"].items() if name in places},
     )
 
 
-class Floors:
-    """The floor of a world, kept until something solid has moved."""
+def floor_of(world: World) -> Floor:
+    """The floor among what is solid now; bodies in the same surroundings share it."""
+    return floor_among(tuple(world.solids()), world.scene)
 
-    def __init__(self) -> None:
-        self._solids: tuple[Solid, ...] | None = None
-        self._floor: Floor | None = None
 
-    def of(self, world: World) -> Floor:
-        solids = tuple(world.solids())
-        if self._floor is None or solids != self._solids:
-            self._solids = solids
-            self._floor = Floor(solids, world.scene.agent.radius_m, world.scene.bounds)
-        return self._floor
+def floor_among(solids: tuple[Solid, ...], scene: HomeScene) -> Floor:
+    return _floor(solids, scene.agent.radius_m, scene.bounds)
+
+
+@lru_cache(maxsize=64)
+def _floor(solids: tuple[Solid, ...], radius_m: float, bounds: Box) -> Floor:
+    return Floor(solids, radius_m, bounds)
 
 
 def _things(scene: HomeScene) -> dict[str, Thing]:
