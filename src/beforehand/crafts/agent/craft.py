@@ -2,20 +2,30 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Owner, Parts, Scenes
+from beforehand.app.craft import Craft, Owner, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.agent.core.scene import read_home
+from beforehand.crafts.agent.plans import PLANNER, judge_of, make_errands
 from beforehand.crafts.agent.plug_ins import VERB_GROUP
 from beforehand.crafts.agent.rows import ROWS
 from beforehand.crafts.agent.sentences import SENTENCES
 from beforehand.crafts.agent.sessions import KIND, WORLD_ROW, Sessions
+from beforehand.crafts.agent.tools import Errand
+from beforehand.model.plan import Plan
 
 
 def open_sessions(runtime: Runtime) -> Parts:
     sessions = Sessions(runtime)
+
+    async def plan(request: PlanRequest, correlation_id: str) -> Plan:
+        return make_errands(await sessions.home(request.scene), request)
+
     return Parts(
         service=sessions,
         scenes=_scenes(sessions),
+        planner=Planner(PLANNER, plan),
+        judge=judge_of(sessions),
+        tools=(Errand(sessions),),
         owners={"session": Owner(sessions.answer, sessions.restart)},
         close=sessions.close,
     )

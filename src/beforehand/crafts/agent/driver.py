@@ -55,9 +55,11 @@ class SessionDriver:
         self._frames = frames
         self._steering = steering
         self._pace = pace
-        self._taken_up = taken_up
+        self.taken_up = taken_up
         self._began_ms, self._began_tick = clock.now_ms(), state.body.tick
         self._next = state.body.next_instant()
+        self.on_change: Callable[[SessionState], None] = lambda state: None
+        """Called after every decision, by whoever follows the session closely."""
         self._steerer: asyncio.Task[None] | None = None
         self._loop: Loop[SessionInput, Steer] = Loop(
             state.owner, store, clock, decide=self._decide, carry_out=self._steer, gone=self._gone
@@ -115,7 +117,7 @@ class SessionDriver:
     async def drive(self) -> None:
         """Work until the session is over, or until cancelled."""
         try:
-            if self._taken_up:
+            if self.taken_up:
                 self._loop.put(TakenUp())
             elif self._steering is not None:
                 self._steer(Steer())
@@ -131,6 +133,7 @@ class SessionDriver:
         if had_waited and self.state.decision is None:  # the time a person took to answer does not count
             self._began_ms, self._began_tick = self._clock.now_ms(), self.state.body.tick
         self._next = self.state.body.next_instant()
+        self.on_change(self.state)
         if self._frames.is_wanted(self.state.scene):
             self._show(self.state.body.tick)
         return verdict

@@ -345,6 +345,18 @@ class Sessions:
             )
         )
 
+    async def looked_after(self, session_id: str) -> dict[str, Any]:
+        """A session as it is, after one that nobody drives any more was taken up."""
+        row = await self.show(session_id)
+        if row["status"] == "open" and session_id not in self.live:
+            await self.home(row["scene"])
+            if session_id not in self.live:
+                await self._take_up(session_id)
+        driver = self.live.get(session_id)
+        if driver is not None and driver.taken_up:
+            return await self.until_over(session_id)
+        return await self.show(session_id)
+
     async def until_over(self, session_id: str) -> dict[str, Any]:
         """Wait for a session's end and give it as it then is."""
         if session_id in self.live:

@@ -309,6 +309,8 @@ def _stopped(state: SessionState, tick: int | None) -> tuple[SessionState, list[
 
 
 def _steering_failed(state: SessionState, given: SteeringFailed, now: int) -> tuple[SessionState, Verdict[Steer]]:
+    if state.key is not None:  # whoever runs the plan is asked about the step
+        return _called_off(state, CalledOff(given.says, failed=True, tick=given.tick), now)
     state, changes = _stopped(state, given.tick)
     state, opened = _asked(
         state,
@@ -332,7 +334,7 @@ def _taken_up(state: SessionState, now: int) -> tuple[SessionState, Verdict[Stee
     if state.decision is not None or (state.session.clock == "virtual" and state.steered_by in ("person", "file")):
         return state, Verdict()
     moving = [action.text for action in state.body.actions if action.stage in ("moving", "acting")]
-    if state.session.clock == "virtual":
+    if state.session.clock == "virtual" or state.key is not None:
         return _steering_failed(state, SteeringFailed("The server was started again."), now)
     state, changes = _stopped(state, None)
     state, opened = _asked(

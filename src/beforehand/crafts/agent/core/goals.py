@@ -72,9 +72,14 @@ def _key(action: Action) -> tuple[str, str]:
     return (action.verb.name, action.thing or action.room or (str(action.point) if action.point else ""))
 
 
+def wish_texts(text: str) -> list[str]:
+    """The wishes in a text, as they stand there, one after another."""
+    return [part for part in _SPLIT.split(text.strip().rstrip(".!").lower()) if part]
+
+
 def read_goal(text: str, scene: HomeScene, verbs: Verbs = VERBS) -> Goal:
     """The goal with its wishes; without any where one of its parts cannot be read."""
-    parts = [part for part in _SPLIT.split(text.strip().rstrip(".!").lower()) if part]
+    parts = wish_texts(text)
     wishes = [_wish(part, scene, verbs) for part in parts]
     return Goal(text, tuple(wish for wish in wishes if wish)) if all(wishes) else Goal(text)
 

@@ -1,0 +1,167 @@
+"""From words to a plan of errands, one step for each wish; and whether such steps would work out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from beforehand.app.craft import Assessment, Done, Judge, PlanRequest
+from beforehand.app.scenes import scene_names
+from beforehand.crafts.agent.core.errand import tried
+from beforehand.crafts.agent.core.goals import read_goal, wish_texts
+from beforehand.crafts.agent.core.home_body import HomeBody
+from beforehand.crafts.agent.core.words import HomeScene
+from beforehand.crafts.agent.sessions import KIND, Sessions
+from beforehand.crafts.agent.tools import ERRAND_TOOL
+from beforehand.model.errors import NotUnderstoodError
+from beforehand.model.plan import Origin, Plan, Step
+from beforehand.model.reason import Problem, unknown
+
+PLANNER = "errands"
+EXAMPLES = "Say it like: bring cup1 to table1, or: open door1, then sit on bed1."
+
+
+def make_errands(scene: HomeScene, request: PlanRequest) -> Plan:
+    """A step for each wish, one after another; NotUnderstoodError rather than a guess."""
+    text = request.text if request.text is not None else str((request.intent or {}).get("goal", ""))
+    parts = wish_texts(text)
+    strange = [part for part in parts if not read_goal(part, scene).wishes]
+    if strange or not parts:
+        names = ", ".join(thing.name for thing in scene.objects[:10])
+        said = f"{strange[0]!r} is no errand that can be read here." if strange else "There is nothing to do."
+        raise NotUnderstoodError(f"{said} There are: {names}.", hint=EXAMPLES, extra={"notUnderstood": strange})
+    steps = [
+        Step(
+            id=f"errand{number}",
+            tool=ERRAND_TOOL,
+            args={"scene": scene.name, "goal": part},
+            description=part,
+            depends_on=(f"errand{number - 1}",) if number > 1 else (),
+            order=number,
+        )
+        for number, part in enumerate(parts, start=1)
+    ]
+    origin = Origin(planner=PLANNER, text=request.text, intent=None if request.intent is None else dict(request.intent))
+    return Plan(name=text[:200], scene=scene.name, steps=tuple(steps), origin=origin)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    step_id: str
+    start_s: float
+    end_s: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrandJudging:
+    sessions: Sessions
+
+    async def assess(self, plan: Plan) -> Assessment:
+        return await self.assess_rest(plan, frozenset())
+
+    async def assess_rest(self, plan: Plan, done: Done) -> Assessment:
+        """Every errand tried after the other, each home from its present world."""
+        found: list[Problem] = []
+        moments: list[_Moment] = []
+        bodies: dict[str, HomeBody] = {}
+        async for place, step, problem, moment in self._walk(plan, done, bodies):
+            if problem is not None:
+                found.append(_placed(problem, place, step.id))
+            if moment is not None:
+                moments.append(moment)
+        ours = [step for step in plan.steps if step.tool == ERRAND_TOOL]
+        if done or len(ours) != len(plan.steps) or len(bodies) != 1 or found:
+            return Assessment(tuple(found))
+        [body] = bodies.values()
+        return Assessment((), sum(m.end_s - m.start_s for m in moments), _end(body), body.state_text())
+
+    async def _walk(self, plan: Plan, done: Done, bodies: dict[str, HomeBody]) -> Any:
+        at_s = 0.0
+        for place, step in enumerate(plan.steps):
+            name, goal = step.args.get("scene", plan.scene), step.args.get("goal")
+            if step.tool != ERRAND_TOOL or step.id in done or not isinstance(goal, str):
+                continue
+            if any(isinstance(value, str) and value.startswith("$") for value in (name, goal)):
+                continue  # known only when it runs: it is tried then
+            if not isinstance(name, str) or name not in await scene_names(self.sessions.runtime, KIND):
+                yield place, step, await self._no_home(name), None
+                continue
+            body = await self._body(name, goal, bodies.get(name))
+            if body is None:
+                continue
+            if body.goal is None or not body.goal.wishes:
+                yield place, step, _unreadable(goal), None
+                continue
+            result = tried(body)
+            bodies[name] = result.body
+            problem = None
+            if result.why_not:
+                says = f"{step.id}: “{goal}” cannot be carried out: {result.why_not}"
+                problem = Problem(code="agent.not_possible", about=step.id, says=says, fixable_by="user")
+            moment = _Moment(step.id, at_s, at_s + result.seconds, f"{goal}.")
+            at_s = moment.end_s
+            yield place, step, problem, moment
+
+    async def _body(self, name: str, goal: str, before: HomeBody | None) -> HomeBody | None:
+        fresh = await self.sessions.body_of(name, goal)
+        if not isinstance(fresh, HomeBody):
+            return None
+        return fresh if before is None else replace(fresh, going=replace(before.going, tick=0, actions=()))
+
+    async def _no_home(self, name: Any) -> Problem:
+        homes = await scene_names(self.sessions.runtime, KIND)
+        told = unknown("home", name, homes)
+        return Problem(code="agent.unknown_scene", about=str(name), says=told.says, nearest=told.nearest)
+
+    async def preview(self, plan: Plan) -> dict[str, Any] | None:
+        """Every errand in virtual time; where other tools take part, they are asked instead."""
+        if any(step.tool != ERRAND_TOOL for step in plan.steps):
+            return None
+        bodies: dict[str, HomeBody] = {}
+        problems, timeline = [], []
+        async for place, step, problem, moment in self._walk(plan, frozenset(), bodies):
+            if problem is not None:
+                problems.append(_placed(problem, place, step.id).wire())
+            if moment is not None:
+                timeline.append(
+                    {"stepId": moment.step_id, "startS": moment.start_s, "endS": moment.end_s, "says": moment.says}
+                )
+        body = next(iter(bodies.values()), None)
+        return {
+            "durationS": timeline[-1]["endS"] if timeline else 0.0,
+            "moves": len(timeline),
+            "toolChanges": 0,
+            "timeline": timeline,
+            "end": _end(body) if body else {},
+            "endSays": body.state_text() if body else "",
+            "problems": problems,
+        }
+
+    async def ready(self, plan: Plan) -> None:
+        for name in _scenes_in(plan):
+            await self.sessions.home(name)
+
+
+def _scenes_in(plan: Plan) -> Iterator[str]:
+    for step in plan.steps:
+        name = step.args.get("scene", plan.scene)
+        if step.tool == ERRAND_TOOL and isinstance(name, str) and not name.startswith("$"):
+            yield name
+
+
+def _placed(problem: Problem, place: int, step_id: str) -> Problem:
+    return problem.model_copy(update={"path": f"steps[{place}].args.goal", "about": step_id})
+
+
+def _end(body: HomeBody) -> dict[str, Any]:
+    return {"state": body.state_text()}
+
+
+def _unreadable(goal: str) -> Problem:
+    says = f"“{goal[:80]}” is no errand that can be read here."
+    return Problem(code="agent.goal_unreadable", about=goal[:80], says=says, try_next=EXAMPLES, fixable_by="user")
+
+
+def judge_of(sessions: Sessions) -> Judge:
+    judging = ErrandJudging(sessions)
+    return Judge(assess=judging.assess, assess_rest=judging.assess_rest, ready=judging.ready, preview=judging.preview)
