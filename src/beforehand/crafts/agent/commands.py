@@ -31,6 +31,7 @@ def run(
     instruction: Annotated[
         str | None, typer.Option("--instruction", metavar="TEXT", help="The goal in other words, for the model.")
     ] = None,
+    pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Whether the model sees the map.")] = True,
     max_steps: Annotated[int | None, typer.Option("--max-steps", metavar="N", min=1, help="The most commands.")] = None,
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
@@ -57,7 +58,7 @@ def run(
         from beforehand.crafts.agent.goal_command import run_goal
 
         asked = {"goal": goal, "instruction": instruction, "maxSteps": max_steps}
-        asked |= {"policy": True} if policy else {"model": _model(settings)}
+        asked |= {"policy": True} if policy else {"model": _configured(settings), "pictures": pictures}
         result = run_async(run_goal(settings, scene, asked, _show(output)))
     else:
         lines = command_lines(read_text(commands))
@@ -66,11 +67,12 @@ def run(
     return _print(result, output)
 
 
-def _model(settings: "Settings") -> str:
+def _configured(settings: "Settings") -> str:
     """The model's name; refused, with what to set, where none is configured."""
-    from beforehand.crafts.agent.steering import model_name
+    from beforehand.app.models import open_model
 
-    return model_name(settings)
+    open_model(settings)
+    return str(settings["model"])
 
 
 def _show(output: Output) -> Any:

@@ -6,7 +6,8 @@ is a task beside the decisions that says one command after another.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from typing import Protocol
 
 from beforehand.crafts.agent.core.command_text import Command, read_command
 from beforehand.crafts.agent.core.deciding import (
@@ -34,8 +35,15 @@ from beforehand.ports.store import Store
 log = Log("beforehand.agent")
 NEVER = 1 << 62
 
-Steering = Callable[[SessionState], Awaitable[str]]
-"""The next command of whoever steers, from the present state; a BeforehandError where they cannot say."""
+
+class Steering(Protocol):
+    """Whoever steers a session that nobody types into."""
+
+    async def next_command(self, state: SessionState) -> str:
+        """The next command, from the present state; a BeforehandError where they cannot say."""
+
+    async def close(self) -> None:
+        """The session is over, or another one steers it."""
 
 
 class SessionDriver:
@@ -125,6 +133,8 @@ class SessionDriver:
         finally:
             if self._steerer is not None:
                 await stop([self._steerer])
+            if self._steering is not None:
+                await self._steering.close()
             await self._loop.close()
 
     def _decide(self, given: SessionInput) -> Verdict[Steer]:
@@ -175,7 +185,7 @@ class SessionDriver:
         try:
             while self.state.is_open and self.state.decision is None and self.state.steered_by != "person":
                 asked_ms = self._clock.now_ms()
-                text = await steering(self.state)
+                text = await steering.next_command(self.state)
                 thought_s = (self._clock.now_ms() - asked_ms) / 1000
                 await self.say(text, by=self.state.steered_by, thought_s=thought_s)
         except asyncio.CancelledError:

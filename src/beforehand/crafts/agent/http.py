@@ -7,6 +7,7 @@ from pydantic import Field
 
 from beforehand.crafts.agent.lanes import command_log, lanes
 from beforehand.crafts.agent.sessions import Asked, Sessions
+from beforehand.crafts.agent.steering import options_of
 from beforehand.model.errors import BadInputError
 from beforehand.server.kit import (
     APIRouter,
@@ -27,6 +28,15 @@ from beforehand.server.kit import (
 Text = Annotated[str, Field(strict=True, max_length=2_000)]
 
 
+class ModelBudget(WireModel):
+    """What a model may use in one session; 500 requests and an hour unless said otherwise."""
+
+    requests: Annotated[int, Field(ge=1)] | None = None
+    tokens: Annotated[int, Field(ge=1)] | None = None
+    money: Annotated[float, Field(gt=0)] | None = None
+    seconds: Annotated[float, Field(gt=0)] | None = None
+
+
 class NewSession(WireModel):
     """A session in a home. Without `model` and `policy` a person steers it, command by command."""
 
@@ -37,6 +47,8 @@ class NewSession(WireModel):
     policy: bool = False
     clock: Literal["virtual", "charged", "realtime"] = "virtual"
     max_steps: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    budget: ModelBudget | None = None
+    pictures: bool = True
 
 
 class SessionCommand(WireModel):
@@ -74,6 +86,8 @@ class SessionShape(Shape):
     by: str | None = None
     key: str | None = None
     max_steps: int | None = None
+    budget: dict[str, float] | None = None
+    pictures: bool | None = None
     started_at: str
     steps: int
     tick: int
@@ -163,6 +177,7 @@ async def start_session(runtime: RuntimeDep, caller: CallerDep, asked: Annotated
         asked.clock,
         asked.max_steps,
         caller.name,
+        options=options_of(asked.budget.wire() if asked.budget else None, asked.pictures),
     )
     state = await runtime.service(Sessions).start(wanted)
     return Json(state.head(), status_code=201)
@@ -241,5 +256,7 @@ async def inject(runtime: RuntimeDep, session_id: str, asked: Annotated[SessionF
 
 
 HTTP = HttpPart(
-    routers=(router,), requests=(NewSession, SessionCommand, SessionFault), state={"sessions": SessionShape}
+    routers=(router,),
+    requests=(NewSession, ModelBudget, SessionCommand, SessionFault),
+    state={"sessions": SessionShape},
 )

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from beforehand.cli.backend import Backend, Call, Document, open_backend
 from beforehand.crafts.agent.sessions import Asked, Sessions
+from beforehand.crafts.agent.steering import options_of
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
@@ -71,6 +72,7 @@ async def open_session(settings: "Settings", scene: str, asked: "dict[str, Any]"
                 steered_by,  # type: ignore[arg-type]
                 max_steps=asked.get("maxSteps"),
                 by=BY,
+                options=options_of(None, asked.get("pictures", True)),
             )
             return (await runtime.service(Sessions).start(wanted)).head()
 

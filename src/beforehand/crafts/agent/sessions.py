@@ -30,15 +30,18 @@ from beforehand.crafts.agent.worlds import open_body
 from beforehand.loop.drivers import Driven
 from beforehand.loop.loop import stop
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError
 from beforehand.model.event import Event
 from beforehand.ports.body import TICKS_PER_S, Body
+from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
+log = Log("beforehand.agent")
 KIND = "home"
 SESSION_ROW = "session"
 WORLD_ROW = "homeWorld"
 CHUNK = 1_000
+OPTIONS = ("budget", "pictures")
 FRAME_MS = 1000 // TICKS_PER_S
 IDLE_LOOK_MS = 1_000
 
@@ -56,6 +59,8 @@ class Asked:
     max_steps: int | None = None
     by: str = ""
     key: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """For a model: its `budget`, and whether it sees `pictures`."""
 
 
 def machine_of(scene: str) -> str:
@@ -130,7 +135,7 @@ class Sessions:
 
     # -- starting and taking up ------------------------------------------------------------------------------------
 
-    async def start(self, asked: Asked, *, correlation_id: str = "", steering: Steering | None = None) -> SessionState:
+    async def start(self, asked: Asked, *, correlation_id: str = "") -> SessionState:
         """Start a session; ConflictError `machine.held` while somebody else has the body."""
         if asked.clock not in CLOCKS:
             raise BadInputError.unknown("clock", asked.clock, CLOCKS, code="session.clock")
@@ -141,8 +146,9 @@ class Sessions:
             else:
                 await self._refuse_session(asked.scene)
             state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene))
+            steering = self._steering(state)
             await self.runtime.store.append([started(state, scene.wire(), self.runtime.now(), correlation_id)])
-        self._drive(state, steering or self._steering(state))
+        self._drive(state, steering)
         return state
 
     async def _refuse_session(self, scene: str) -> None:
@@ -167,6 +173,8 @@ class Sessions:
             asked.key,
             started_at=now,
             last_said=now,
+            begins=body.state_text(),
+            options=asked.options,
         )
 
     def _steering(self, state: SessionState) -> Steering | None:
@@ -207,7 +215,12 @@ class Sessions:
 
     async def _take_up(self, session_id: str) -> None:
         state = await self.from_log(session_id)
-        self._drive(state, self._steering(state), taken_up=True)
+        try:
+            steering = self._steering(state)
+        except ModelError as error:  # nobody steers it here; a person is asked
+            log.warning("the model of a session is not there", session=session_id, says=error.says)
+            steering = None
+        self._drive(state, steering, taken_up=True)
 
     async def restart(self, owner: str) -> None:
         """Take a session up again whose driver stopped on a bug."""
@@ -244,6 +257,7 @@ class Sessions:
             data.get("maxSteps"),
             data.get("by", ""),
             data.get("key"),
+            {name: data[name] for name in OPTIONS if name in data},
         )
         state = self._state(data["sessionId"], asked, HomeScene.model_validate(data["document"]), data["world"])
         return replace(state, started_at=event.ts, last_said=event.ts)
@@ -342,6 +356,7 @@ class Sessions:
                 row["clock"],
                 row.get("maxSteps"),
                 by,
+                options={name: row[name] for name in OPTIONS if name in row},
             )
         )
 

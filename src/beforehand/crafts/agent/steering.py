@@ -4,39 +4,101 @@ Each is asked for the next command from the present state alone. What a model ca
 steering and not the session: everything is stopped, and a person decides.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from beforehand.app.model_log import LoggedModel
 from beforehand.app.runtime import Runtime
-from beforehand.app.settings import Settings
 from beforehand.crafts.agent.core.deciding import SessionState
 from beforehand.crafts.agent.core.home_body import HomeBody
-from beforehand.crafts.agent.core.policy import FRESH, next_command
+from beforehand.crafts.agent.core.policy import FRESH, Memory, next_command
+from beforehand.crafts.agent.core.prompt import Briefing, prompt_of
 from beforehand.crafts.agent.driver import Steering
-from beforehand.model.errors import ConflictError, UnavailableError
+from beforehand.model.errors import ConflictError
+from beforehand.ports.model import Ask, Message, Model
+
+TIMEOUT_S = 60.0
+LONGEST_ANSWER = 4_000
+"""Tokens: a command is one line, but some models think aloud before it."""
+BUDGET: Mapping[str, float] = {"requests": 500, "seconds": 3600}
+"""What a session may use unless it is given a budget of its own."""
 
 
 def steering_for(runtime: Runtime, state: SessionState) -> Steering | None:
-    """Who says the next command; None where a person does."""
+    """Who says the next command; None where a person does. ModelNotConfiguredError where the model is not there."""
     if state.steered_by == "policy":
-        return policy_steering()
-    return None
+        return PolicySteering()
+    return ModelSteering(_model(runtime, state)) if state.steered_by == "model" else None
 
 
-def policy_steering() -> Steering:
+def _model(runtime: Runtime, state: SessionState) -> Model:
+    from beforehand.adapters.models.budget import Budget, Limits
+    from beforehand.app.models import open_model
+
+    limits = Limits(**{**BUDGET, **state.options.get("budget", {})})
+    return LoggedModel(
+        Budget(open_model(runtime.settings, state.model), limits),
+        runtime.store,
+        runtime.clock,
+        owner=state.owner,
+        about={"sessionId": state.session_id},
+        scene=state.scene,
+    )
+
+
+@dataclass(slots=True)
+class PolicySteering:
     """The policy, with what it remembers of this session."""
-    memory = FRESH
 
-    async def steer(state: SessionState) -> str:
-        nonlocal memory
+    memory: Memory = FRESH
+
+    async def next_command(self, state: SessionState) -> str:
         if not isinstance(state.body, HomeBody):
             raise ConflictError("The policy knows homes only, and this is another world.", code="policy.other_world")
-        command, memory = next_command(state.body, memory)
-        if memory.gave_up:
-            why, memory = memory.gave_up, FRESH
+        command, self.memory = next_command(state.body, self.memory)
+        if self.memory.gave_up:
+            why, self.memory = self.memory.gave_up, FRESH
             raise ConflictError(why, code="policy.gave_up")
         return command
 
-    return steer
+    async def close(self) -> None:
+        """There is nothing to let go of."""
 
 
-def model_name(settings: Settings) -> str:
-    """The configured model; UnavailableError that says what to set where there is none."""
-    raise UnavailableError("No model is configured.", code="model.none")
+@dataclass(frozen=True, slots=True)
+class ModelSteering:
+    """A model that is told what there is, what to do and how things are, and answers with one command."""
+
+    model: Model
+
+    async def next_command(self, state: SessionState) -> str:
+        return (await self.model.answer(ask_of(state))).text
+
+    async def close(self) -> None:
+        await self.model.close()
+
+
+def ask_of(state: SessionState) -> Ask:
+    """What the model is asked now; the newest picture goes with the newest state."""
+    body = state.body
+    rooms: tuple[str, ...] = ()
+    if isinstance(body, HomeBody):
+        rooms = tuple(room.name for room in body.world.scene.rooms)
+    briefing = Briefing(
+        state.goal or "",
+        body.surroundings(),
+        state.begins,
+        rooms,
+        state.instruction or "",
+        state.session.clock,
+    )
+    picture = body.picture() if state.options.get("pictures", True) else None
+    prompt = prompt_of(briefing, state.history, body.state_text(), picture)
+    messages = tuple(Message(said.role, said.text, (said.picture,) if said.picture else ()) for said in prompt.messages)
+    return Ask(messages, system=prompt.system, timeout_s=TIMEOUT_S, max_output_tokens=LONGEST_ANSWER)
+
+
+def options_of(budget: Mapping[str, Any] | None, pictures: bool) -> dict[str, Any]:
+    """What a model is given, as it is kept with the session; what is usual is left out."""
+    return {**({"budget": dict(budget)} if budget else {}), **({} if pictures else {"pictures": False})}

@@ -5,7 +5,7 @@ builds the state from the log again by deciding the same once more, and writes n
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from beforehand.crafts.agent.core.session import Session, Step, advanced, commanded, given_up
@@ -112,8 +112,12 @@ class SessionState:
     decision: Decision | None = None
     """What a person is asked; nothing goes on until it is answered."""
     asked: int = 0
-    history: tuple[tuple[str, str], ...] = ()
-    """Commands and replies so far, the newest last."""
+    begins: str = ""
+    """The state before the first command, in words."""
+    history: tuple[Step, ...] = ()
+    """The commands so far and what came of them, the newest last."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What a model is given: its `budget`, and whether it sees `pictures`."""
 
     @property
     def owner(self) -> str:
@@ -141,6 +145,7 @@ class SessionState:
             "by": self.by or None,
             "key": self.key,
             "maxSteps": self.session.max_steps,
+            **self.options,
             "startedAt": iso(self.started_at),
             "steps": self.session.steps,
             "tick": self.body.tick,
@@ -203,7 +208,7 @@ def _said(state: SessionState, given: Said, now: int) -> tuple[SessionState, Ver
         return state, Verdict(reasons=(_over(state),))
     tick = state.body.tick if given.tick is None else max(given.tick, state.body.tick)
     session, step = commanded(state.session, given.text, tick=given.tick, waited=given.waited)
-    state = replace(state, session=session, last_said=now, history=(*state.history, (step.command, step.reply)))
+    state = replace(state, session=session, last_said=now, history=(*state.history, replace(step, changes=())))
     events = [_event(state, COMMANDED, _command_data(state, step, given, tick), now)]
     events += _action_events(state, step.changes, now)
     if not state.is_open:
@@ -262,7 +267,7 @@ def _ended(state: SessionState, now: int) -> tuple[SessionState, list[Event]]:
 
 
 def _last(state: SessionState) -> list[dict[str, str]]:
-    return [{"command": command, "reply": reply} for command, reply in state.history[-5:]]
+    return [{"command": step.command, "reply": step.reply} for step in state.history[-5:]]
 
 
 def _asked(
@@ -391,7 +396,7 @@ def folded(state: SessionState, event: Event) -> SessionState:
     if event.kind == COMMANDED:
         tick = None if state.session.clock == "virtual" else int(data["givenTick"])
         session, step = commanded(state.session, data["command"], tick=tick, waited=data.get("waited"))
-        history = (*state.history, (step.command, step.reply))
+        history = (*state.history, replace(step, changes=()))
         return replace(state, session=session, history=history, last_said=event.ts)
     if event.kind == DISTURBED:
         session, _ = advanced(state.session, int(data["givenTick"]))
