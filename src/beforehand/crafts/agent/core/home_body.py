@@ -7,14 +7,15 @@ from typing import Any
 from beforehand.crafts.agent.core.action_text import Action, NotRead, read_action
 from beforehand.crafts.agent.core.faults import Fault, happened
 from beforehand.crafts.agent.core.goals import Goal, Record, judged, read_goal
+from beforehand.crafts.agent.core.landmark import landmark
 from beforehand.crafts.agent.core.needs import held_reasons, needs_of
 from beforehand.crafts.agent.core.stages import Going, Tracked, begin, end, next_instant, passed
-from beforehand.crafts.agent.core.state_text import landmark, short, state_text
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
 from beforehand.crafts.agent.core.words import HomeScene, folded
 from beforehand.crafts.agent.core.world import World, first_world, restore_world
 from beforehand.model.reason import Reason
 from beforehand.ports.body import ActionInfo, Change, Refused
+from beforehand.ports.state_text import short, state_text
 
 RUNNING = ("moving", "acting")
 
