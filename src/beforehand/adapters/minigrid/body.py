@@ -171,7 +171,7 @@ def minigrid_body(
 ) -> MiniGridBody:
     """The body of a mission: as it was left, where `world` is of the same mission and seed, or at the beginning."""
     mission, seed = str(options["mission"]), int(options.get("seed", 0))
-    if world is None or (world["mission"], world["seed"]) != (mission, seed):
+    if world is None or (world.get("mission"), world.get("seed")) != (mission, seed):
         return MiniGridBody(Going(Grid(mission, seed)), goal)
     going = Going(Grid(mission, seed, world["steps"]), blocked=set(world["blocked"]), slippery=dict(world["slippery"]))
     return MiniGridBody(going, goal)

@@ -17,7 +17,9 @@ _SHAPE = re.compile(r"BabyAI-[A-Za-z0-9]{1,40}-v\d{1,2}")
 
 
 def is_installed() -> bool:
-    return find_spec("minigrid") is not None
+    """Whether MiniGrid can be imported; a mere folder of that name is not it."""
+    spec = find_spec("minigrid")
+    return spec is not None and spec.origin is not None
 
 
 def known_missions() -> tuple[str, ...]:

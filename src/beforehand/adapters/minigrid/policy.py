@@ -21,8 +21,14 @@ def next_command(body: MiniGridBody) -> str:
     if body.actions:
         action = body.actions[0]
         return WAIT if action.stage in ("moving", "acting") else f'stop("{action.text}")'
-    action_text = next(_Errand(body.grid).actions(), None)
-    return "end()" if action_text is None else f'start("{action_text}")'
+    try:
+        return f'start("{next(_Errand(body.grid).actions())}")'
+    except (_Hopeless, StopIteration):
+        return "end()"
+
+
+class _Hopeless(Exception):  # noqa: N818 - an answer on its way, not an error
+    """The mission cannot be done: the only key to a room lies in that room."""
 
 
 def _pending(instruction: Any) -> Any:
@@ -45,6 +51,7 @@ class _Errand:
         self.places = grid.places()
         self.things = grid.things()
         self.instruction = _pending(grid.env.instrs)
+        self.unlocking: set[str] = set()
 
     def actions(self) -> Iterator[str]:
         kind = type(self.instruction).__name__
@@ -118,6 +125,9 @@ class _Errand:
                 yield f"taking {met}"
 
     def _unlocked(self, door: str) -> Iterator[str]:
+        if door in self.unlocking:
+            raise _Hopeless
+        self.unlocking.add(door)
         color = self.things[door].color
         held = self.grid.env.carrying
         if held is None or (held.type, held.color) != ("key", color):
@@ -127,8 +137,11 @@ class _Errand:
 
     def _fetched_key(self, color: str, door: str) -> Iterator[str]:
         keys = [thing for thing in self._all("key") if thing.color == color]
+        boxes = [*self._all("box")]
+        if not keys and not boxes:
+            raise _Hopeless
         if not keys:  # it has to be in a box
-            box = self._nearest(self._all("box"))
+            box = self._nearest(boxes)
             yield from self._cleared(self.grid.at, box)
             yield f"opening {box}"
             return

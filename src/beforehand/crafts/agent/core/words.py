@@ -18,6 +18,8 @@ Segment = tuple[Point, Point]
 Box = tuple[float, float, float, float]
 """The least x, the least y, the greatest x, the greatest y."""
 ORIGIN: Point = (0.0, 0.0)
+NO_BOUNDS: Box = (0.0, 0.0, 0.0, 0.0)
+"""Of a scene whose world is not ours: that world knows how large it is."""
 Relation = Literal["on", "in"]
 SMALL = (0.1, 0.1)
 LARGE = (0.6, 0.6)
@@ -75,7 +77,7 @@ class Body(WireModel):
 class HomeScene(WireModel):
     kind: Literal["home"] = "home"
     name: str
-    bounds: Box
+    bounds: Box = NO_BOUNDS
     walls: tuple[Segment, ...] = ()
     rooms: tuple[Room, ...] = ()
     objects: tuple[Thing, ...] = ()
