@@ -6,7 +6,6 @@ The first word is the verb. Every word has to be accounted for; what cannot be r
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 from beforehand.adapters.minigrid.grid import KINDS, Cell
@@ -158,11 +157,8 @@ def _shown(verb: VerbName) -> str:
 
 
 def _unknown_verb(word: str) -> Problem:
-    near = get_close_matches(word, list(BY_FORM), n=3, cutoff=0.6)
-    nearest = tuple(dict.fromkeys(FORMS[BY_FORM[form]][0] for form in near))
-    known = ", ".join(forms[0] for forms in FORMS.values())
-    offer = f"Nearest: {', '.join(nearest)}." if nearest else f"Known verbs: {known}."
-    return _problem("action.unknown_verb", word[:60], f"{word[:60]!r} is no verb of this body. {offer}", nearest)
+    told = unknown("verb", word, [forms[0] for forms in FORMS.values()])
+    return _problem("action.unknown_verb", word[:60], told.says, told.nearest)
 
 
 def _problem(code: str, about: str, says: str, nearest: tuple[str, ...] = ()) -> Problem:
