@@ -65,12 +65,12 @@ def asked_for(wheel: zipfile.ZipFile) -> list[str]:
 
 def test_only_what_everybody_needs_is_no_extra(asked_for: list[str]) -> None:
     for everybody in (line for line in asked_for if "extra ==" not in line):
-        assert not everybody.startswith(("scipy", "neo4j", "pytest", "playwright", "arcadedb", "nodejs"))
+        assert not everybody.startswith(("scipy", "neo4j", "minigrid", "pytest", "playwright", "arcadedb", "nodejs"))
 
 
 def test_the_documented_extras_are_there(asked_for: list[str], repository: Path) -> None:
     page = (repository / "docs" / "install.md").read_text(encoding="utf-8")
     documented = re.findall(r"^\| `(\w+)` \| .*?`(\w+)`", page, re.MULTILINE)
-    assert dict(documented) == {"graph": "neo4j", "fast": "scipy"}
+    assert dict(documented) == {"graph": "neo4j", "fast": "scipy", "minigrid": "minigrid"}
     for extra, brings in documented:
         assert [line for line in asked_for if line.startswith(brings) and f"extra == '{extra}'" in line]
