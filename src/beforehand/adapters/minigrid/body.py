@@ -101,7 +101,8 @@ class MiniGridBody:
     def _slips(self, name: str, fault: Mapping[str, Any]) -> "MiniGridBody | Refused":
         if not self.grid.things()[name].can_pickup():
             return Refused((reason("fault.fixed", name, f"{name} cannot be carried."),))
-        self.going.slippery[name] = max(1, int(fault.get("times", 1)))
+        times = fault.get("times")
+        self.going.slippery[name] = max(1, times) if isinstance(times, int) else 1
         return self
 
     def _bars(self, name: str, kind: str) -> "MiniGridBody | Refused":
