@@ -42,6 +42,7 @@ FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "git": (lambda: find_executable("git"), "install the Debian package git"),
     "mosquitto": (lambda: find_executable("mosquitto"), "install the Debian package mosquitto"),
     "arcadedb": (lambda: find_module("arcadedb_embedded"), "run make dev, which installs arcadedb-embedded"),
+    "minigrid": (lambda: find_module("minigrid"), "run make dev, which installs minigrid"),
     "playwright": (lambda: find_module("playwright"), "run make dev, which installs playwright"),
     "pydantic_ai": (lambda: find_module("pydantic_ai"), "run make dev, which installs pydantic-ai-slim"),
     "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),

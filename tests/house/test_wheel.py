@@ -65,12 +65,14 @@ def asked_for(wheel: zipfile.ZipFile) -> list[str]:
 
 def test_only_what_everybody_needs_is_no_extra(asked_for: list[str]) -> None:
     for everybody in (line for line in asked_for if "extra ==" not in line):
-        assert not everybody.startswith(("scipy", "neo4j", "pydantic-ai", "pytest", "playwright", "arcadedb", "nodejs"))
+        heavy = ("scipy", "neo4j", "pydantic-ai", "minigrid", "pytest", "playwright", "arcadedb", "nodejs")
+        assert not everybody.startswith(heavy)
 
 
 def test_the_documented_extras_are_there(asked_for: list[str], repository: Path) -> None:
     page = (repository / "docs" / "install.md").read_text(encoding="utf-8")
     documented = re.findall(r"^\| `(\w+)` \| .*?`([\w-]+)`", page, re.MULTILINE)
-    assert dict(documented) == {"graph": "neo4j", "fast": "scipy", "models": "pydantic-ai-slim"}
+    extras = {"graph": "neo4j", "fast": "scipy", "models": "pydantic-ai-slim", "minigrid": "minigrid"}
+    assert dict(documented) == extras
     for extra, brings in documented:
         assert [line for line in asked_for if line.startswith(brings) and f"extra == '{extra}'" in line]

@@ -5,6 +5,7 @@ shows the same state and pictures, and judges its own goals. A body decides and 
 order give the same answers.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -13,6 +14,11 @@ from beforehand.model.reason import Reason
 
 TICKS_PER_S = 20
 Stage = Literal["moving", "acting", "done", "failed"]
+
+
+def folded(words: str) -> str:
+    """A name or an action as it is compared: without case, spacing, dashes and a trailing dot."""
+    return re.sub(r"[\s_\-]+", "", words.lower()).rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,11 @@ class Body(Protocol):
 
     def state_text(self) -> str:
         """The state in four lines: position, actions, left hand, right hand."""
+        ...
+
+    @property
+    def goal_text(self) -> str | None:
+        """What is wanted, in words: what the session was given, or what the world itself asks for."""
         ...
 
     def goal_reached(self) -> bool | None:

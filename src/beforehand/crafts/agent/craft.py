@@ -11,11 +11,17 @@ from beforehand.crafts.agent.rows import ROWS
 from beforehand.crafts.agent.sentences import SENTENCES
 from beforehand.crafts.agent.sessions import KIND, WORLD_ROW, Sessions
 from beforehand.crafts.agent.tools import Errand
+from beforehand.crafts.agent.worlds import GROUP, load_worlds
 from beforehand.model.plan import Plan
+from beforehand.ports.log import Log
+
+log = Log("beforehand.agent")
 
 
 def open_sessions(runtime: Runtime) -> Parts:
     sessions = Sessions(runtime)
+    for missed in load_worlds():
+        log.error("a world could not be used", name=missed.about, says=missed.says)
 
     async def plan(request: PlanRequest, correlation_id: str) -> Plan:
         return make_errands(await sessions.home(request.scene), request)
@@ -56,5 +62,5 @@ CRAFT = Craft(
     remembers=(WORLD_ROW,),
     sentences=SENTENCES,
     http=_http,
-    plugin_points=(VERB_GROUP,),
+    plugin_points=(VERB_GROUP, GROUP),
 )

@@ -6,7 +6,7 @@ from typing import Any
 from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.core.session import Session, Step, commanded
 from beforehand.crafts.agent.plug_ins import load_verbs
-from beforehand.crafts.agent.worlds import open_body
+from beforehand.crafts.agent.worlds import open_world
 from beforehand.model.errors import BadInputError
 
 
@@ -35,7 +35,7 @@ def play(
 ) -> dict[str, Any]:
     """Run commands until they run out or the session is over, and give the whole of it."""
     refuse_other_kinds(document)
-    session = Session(open_body(read_home(document), load_verbs(), goal=goal), max_steps=max_steps)
+    session = Session(open_world(read_home(document), verbs=load_verbs(), goal=goal), max_steps=max_steps)
     steps: list[Step] = []
     for line in lines:
         session, step = commanded(session, line)

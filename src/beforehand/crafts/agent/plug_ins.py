@@ -1,6 +1,6 @@
 """Verbs that others bring by the entry point `beforehand.agent_verbs`."""
 
-from importlib.metadata import entry_points
+from beforehand.app.entry_points import entry_points
 
 from beforehand.crafts.agent.core.verbs import Verb, Verbs
 from beforehand.model.errors import BadInputError
@@ -13,7 +13,7 @@ log = Log("beforehand.agent")
 def load_verbs() -> Verbs:
     """The built-in verbs and those of installed packages; one that cannot be used is reported and left out."""
     found, more = Verbs(), list[Verb]()
-    for entry in entry_points(group=VERB_GROUP):
+    for entry in entry_points(VERB_GROUP):
         try:
             found = Verbs([*more, entry.load()])
             more.append(entry.load())

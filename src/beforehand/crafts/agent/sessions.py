@@ -26,7 +26,7 @@ from beforehand.crafts.agent.core.verbs import Verbs
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.driver import SessionDriver, Steering
 from beforehand.crafts.agent.plug_ins import load_verbs
-from beforehand.crafts.agent.worlds import open_body
+from beforehand.crafts.agent.worlds import open_world
 from beforehand.loop.drivers import Driven
 from beforehand.loop.loop import stop
 from beforehand.model.decision import Decision
@@ -122,7 +122,12 @@ class Sessions:
         return self.homes[name]
 
     async def world_of(self, name: str) -> Mapping[str, Any] | None:
-        """The world as the last session left it; None where it is as its scene describes it."""
+        """The world as the last session left it; None where it is as its scene describes it.
+
+        Worlds of other people begin anew with every session.
+        """
+        if self.homes[name].world is not None:
+            return None
         row = await self.runtime.store.row(WORLD_ROW, name)
         return None if row is None else row["world"]
 
@@ -131,7 +136,7 @@ class Sessions:
         scene = await self.home(name)
         here = [driver.state for driver in self.live.values() if driver.state.scene == name]
         world = here[0].body.wire() if here else await self.world_of(name)
-        return open_body(scene, self.verbs, world=world, goal=goal)
+        return open_world(scene, world=world, goal=goal, verbs=self.verbs)
 
     # -- starting and taking up ------------------------------------------------------------------------------------
 
@@ -159,14 +164,14 @@ class Sessions:
 
     def _state(self, session_id: str, asked: Asked, scene: HomeScene, world: Mapping[str, Any] | None) -> SessionState:
         now = self.runtime.now()
-        body = open_body(scene, self.verbs, world=world, goal=asked.goal)
+        body = open_world(scene, world=world, goal=asked.goal, verbs=self.verbs)
         session = Session(body, asked.clock, asked.steered_by == "person", asked.max_steps)
         return SessionState(
             session_id,
             asked.scene,
             session,
             asked.steered_by,
-            asked.goal,
+            asked.goal or body.goal_text,
             asked.instruction,
             asked.model,
             asked.by,
@@ -180,7 +185,7 @@ class Sessions:
     def _steering(self, state: SessionState) -> Steering | None:
         from beforehand.crafts.agent.steering import steering_for
 
-        return steering_for(self.runtime, state)
+        return steering_for(self.runtime, state, self.homes[state.scene])
 
     def _drive(self, state: SessionState, steering: Steering | None, *, taken_up: bool = False) -> SessionDriver:
         scene = state.scene

@@ -14,8 +14,11 @@ from beforehand.crafts.agent.core.deciding import SessionState
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.core.policy import FRESH, Memory, next_command
 from beforehand.crafts.agent.core.prompt import Briefing, prompt_of
+from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.driver import Steering
+from beforehand.crafts.agent.worlds import policy_of
 from beforehand.model.errors import ConflictError
+from beforehand.ports.agent_worlds import Policy
 from beforehand.ports.model import Ask, Message, Model
 
 TIMEOUT_S = 60.0
@@ -25,10 +28,11 @@ BUDGET: Mapping[str, float] = {"requests": 500, "seconds": 3600}
 """What a session may use unless it is given a budget of its own."""
 
 
-def steering_for(runtime: Runtime, state: SessionState) -> Steering | None:
+def steering_for(runtime: Runtime, state: SessionState, scene: HomeScene) -> Steering | None:
     """Who says the next command; None where a person does. ModelNotConfiguredError where the model is not there."""
     if state.steered_by == "policy":
-        return PolicySteering()
+        policy = policy_of(scene)
+        return HomeSteering() if policy is None else WorldSteering(policy)
     return ModelSteering(_model(runtime, state)) if state.steered_by == "model" else None
 
 
@@ -48,19 +52,31 @@ def _model(runtime: Runtime, state: SessionState) -> Model:
 
 
 @dataclass(slots=True)
-class PolicySteering:
-    """The policy, with what it remembers of this session."""
+class HomeSteering:
+    """The policy for homes, with what it remembers of this session."""
 
     memory: Memory = FRESH
 
     async def next_command(self, state: SessionState) -> str:
-        if not isinstance(state.body, HomeBody):
-            raise ConflictError("The policy knows homes only, and this is another world.", code="policy.other_world")
+        assert isinstance(state.body, HomeBody)
         command, self.memory = next_command(state.body, self.memory)
         if self.memory.gave_up:
             why, self.memory = self.memory.gave_up, FRESH
             raise ConflictError(why, code="policy.gave_up")
         return command
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorldSteering:
+    """The policy that a world of another kind brings."""
+
+    policy: Policy
+
+    async def next_command(self, state: SessionState) -> str:
+        return self.policy(state.body)
 
     async def close(self) -> None:
         """There is nothing to let go of."""

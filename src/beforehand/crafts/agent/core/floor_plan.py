@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from beforehand.crafts.agent.core.font import HEIGHT, set_text
 from beforehand.crafts.agent.core.labels import Area, shared, shown_name
 from beforehand.crafts.agent.core.raster import SIDE, Colour, Palette, Pixel, Raster
-from beforehand.crafts.agent.core.state_text import short
+from beforehand.ports.state_text import short
 from beforehand.crafts.agent.core.words import Box, HomeScene, Point
 
 COLOURS: dict[str, Colour] = {

@@ -7,14 +7,15 @@ from typing import Any
 from beforehand.crafts.agent.core.action_text import Action, NotRead, read_action
 from beforehand.crafts.agent.core.faults import happened, read_fault
 from beforehand.crafts.agent.core.goals import Goal, Record, judged, read_goal
+from beforehand.crafts.agent.core.landmark import landmark
 from beforehand.crafts.agent.core.needs import needs_of, verb_reasons
 from beforehand.crafts.agent.core.stages import Going, Tracked, begin, end, next_instant, passed
-from beforehand.crafts.agent.core.state_text import landmark, short, state_text
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
 from beforehand.crafts.agent.core.words import HomeScene, folded
 from beforehand.crafts.agent.core.world import World, first_world, restore_world
 from beforehand.model.reason import Reason
 from beforehand.ports.body import ActionInfo, Change, Refused
+from beforehand.ports.state_text import short, state_text
 
 RUNNING = ("moving", "acting")
 
@@ -99,6 +100,10 @@ class HomeBody:
     def state_text(self) -> str:
         world = self.world
         return state_text(landmark(world), world.at, self.actions, world.held("left"), world.held("right"))
+
+    @property
+    def goal_text(self) -> str | None:
+        return self.goal.text if self.goal else None
 
     def goal_reached(self) -> bool | None:
         return judged(self.goal, self.going, self.record)

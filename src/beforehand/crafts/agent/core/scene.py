@@ -5,15 +5,18 @@ but odd, such as a thing that cannot be reached, is a warning.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from beforehand.crafts.agent.core.words import Body, Box, HomeScene, Point, Room, Segment, Thing, folded
 from beforehand.model.errors import BadInputError
+from beforehand.model.machine import SIM
 from beforehand.model.paper import Paper
 from beforehand.ports.machines import MachineKinds
 
 KEYS = ("kind", "name", "bounds", "walls", "rooms", "objects", "agent", "world")
+OURS = ("bounds", "walls", "rooms", "objects", "agent")
+"""The keys that describe our own world."""
 THING_KEYS = ("name", "at", "on", "in", "size", "affords", "two_hands", "door", "open", "solid")
 WORLD_KINDS = MachineKinds("world")
 """What a scene's `world` may name; `agent/worlds.py` adds to it."""
@@ -29,14 +32,16 @@ def read_home(document: Any) -> HomeScene:
     if fields.get("kind", "home") != "home":
         paper.add("kind", f"This reads scenes of kind home, not {paper.shown(fields['kind'])}.", nearest=("home",))
     name = paper.name(fields.get("name"), "name", "The scene")
+    world = fields.get("world")
+    if world is not None:
+        paper.problems += WORLD_KINDS.problems(world, "world")
+    if _is_elsewhere(world):
+        return _elsewhere(paper, fields, name)
     bounds = _box(paper, fields.get("bounds"), "bounds")
     walls = [_segment(paper, item, path) for path, item in paper.entries(fields.get("walls"), "walls")]
     rooms = [_room(paper, item, path) for path, item in paper.entries(fields.get("rooms"), "rooms")]
     things = [(path, _thing(paper, item, path)) for path, item in paper.entries(fields.get("objects"), "objects")]
     agent = _body(paper, fields.get("agent"))
-    world = fields.get("world")
-    if world is not None:
-        paper.problems += WORLD_KINDS.problems(world, "world")
     known = [(path, thing) for path, thing in things if thing is not None]
     _check_names(paper, [room for room in rooms if room], known)
     _check_places(paper, bounds, known, agent)
@@ -51,6 +56,22 @@ def read_home(document: Any) -> HomeScene:
         agent=agent,
         world=world,
     )
+
+
+def _is_elsewhere(world: Any) -> bool:
+    """Whether the body lives in a world that is not ours."""
+    kind = world.get("kind") if isinstance(world, Mapping) else world
+    return isinstance(kind, str) and kind != SIM and kind in WORLD_KINDS.known()
+
+
+def _elsewhere(paper: Paper, fields: Mapping[str, Any], name: str | None) -> HomeScene:
+    """A scene that only names another world: what is in it stands there, and not in the scene."""
+    for key in OURS:
+        if fields.get(key) is not None:
+            paper.add(key, f"{key} has no meaning here: the world that `world` names brings its own.")
+    if paper.problems:
+        raise _bad(paper)
+    return HomeScene(name=name or "", world=fields["world"])
 
 
 def _bad(paper: Paper) -> BadInputError:

@@ -4,7 +4,6 @@ A thing stands on the floor (`at`, its centre), or lies `on` or `in` another one
 way, unless it can be carried off or says otherwise; a door is in the way while it is closed.
 """
 
-import re
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,20 +11,18 @@ from pydantic import Field
 from beforehand.model.base import WireModel
 from beforehand.model.machine import Machine
 from beforehand.model.paper import Number
+from beforehand.ports.body import folded as folded
 
 Point = tuple[float, float]
 Segment = tuple[Point, Point]
 Box = tuple[float, float, float, float]
 """The least x, the least y, the greatest x, the greatest y."""
 ORIGIN: Point = (0.0, 0.0)
+NO_BOUNDS: Box = (0.0, 0.0, 0.0, 0.0)
+"""Of a scene whose world is not ours: that world knows how large it is."""
 Relation = Literal["on", "in"]
 SMALL = (0.1, 0.1)
 LARGE = (0.6, 0.6)
-
-
-def folded(name: str) -> str:
-    """A name as it is compared: without case, spacing, dashes and a trailing dot."""
-    return re.sub(r"[\s_\-]+", "", name.lower()).rstrip(".")
 
 
 class Thing(WireModel):
@@ -80,7 +77,7 @@ class Body(WireModel):
 class HomeScene(WireModel):
     kind: Literal["home"] = "home"
     name: str
-    bounds: Box
+    bounds: Box = NO_BOUNDS
     walls: tuple[Segment, ...] = ()
     rooms: tuple[Room, ...] = ()
     objects: tuple[Thing, ...] = ()
