@@ -12,7 +12,7 @@ from beforehand.crafts.agent.core.font import HEIGHT, set_text
 from beforehand.crafts.agent.core.labels import Area, shared, shown_name
 from beforehand.crafts.agent.core.raster import SIDE, Colour, Palette, Pixel, Raster
 from beforehand.crafts.agent.core.state_text import short
-from beforehand.crafts.agent.core.words import Box, HomeScene, Point
+from beforehand.crafts.agent.core.words import Box, HomeScene, Point, Thing
 
 COLOURS: dict[str, Colour] = {
     "paper": (252, 252, 250),
@@ -115,7 +115,7 @@ def _draw_room_name(raster: Raster, scene: HomeScene, sheet: Sheet, name: str, b
     left, top, right, bottom = sheet.area(bounds)
     text = shown_name(name)
     wide = set_text(text)[0]
-    solids = [sheet.around(thing.at, thing.extent) for thing in scene.objects if thing.at]
+    solids = [sheet.around(thing.at, _needs(thing)) for thing in scene.objects if thing.at]
     spots = [
         (round(left + 5 + (right - left - wide - 10) * across), round(top + 4 + (bottom - top - HEIGHT - 8) * down))
         for down in (0.5, 0.35, 0.65, 0.2, 0.8, 0.0, 1.0)
@@ -125,6 +125,12 @@ def _draw_room_name(raster: Raster, scene: HomeScene, sheet: Sheet, name: str, b
     best = min(areas, key=lambda area: sum(shared(_wider(area), solid) for solid in solids))
     raster.text(best[0], best[1], text, "room name")
     return best
+
+
+def _needs(thing: Thing) -> tuple[float, float]:
+    """How much room a thing takes: a door as much as its leaf, whichever way it turns."""
+    wide, deep = thing.extent
+    return (2 * max(wide, deep),) * 2 if thing.door else (wide, deep)
 
 
 def _wider(area: Area, by: int = 10) -> Area:

@@ -37,6 +37,8 @@ class Memory:
 
     steps: int = 0
     starts: Mapping[str, int] = field(default_factory=dict)
+    wish: Wish | None = None
+    """What it is about; it stays with that until it is so."""
     pause_s: float = 0.0
     gave_up: str = ""
     """Why it ended without having done what was wished for."""
@@ -92,16 +94,17 @@ def _stop(info: ActionInfo) -> str:
 
 
 def _pursued(body: HomeBody, memory: Memory) -> tuple[str, Memory]:
-    wish = next(_unmet(body), None)
     if body.goal is None or not body.goal.wishes:
         return _gave_up(memory, "The goal cannot be read, so nobody can tell what to do for it.")
-    if wish is None:
+    unmet = list(_unmet(body))
+    if not unmet:
         return END, memory
+    wish = next((wish for wish in unmet if wish == memory.wish), unmet[0])
     text = _first_step(_way_open(wish, body) or _wanted(wish), body)
     count = memory.starts.get(text, 0) + 1
     if count > MOST_STARTS:
         return _gave_up(memory, f"{text} was tried {MOST_STARTS} times.")
-    return f'start("{text}")', replace(memory, starts={**memory.starts, text: count})
+    return f'start("{text}")', replace(memory, starts={**memory.starts, text: count}, wish=wish)
 
 
 def _unmet(body: HomeBody) -> Iterator[Wish]:
