@@ -63,7 +63,8 @@ def decoded(png: bytes) -> Seen:
     assert list(chunks) == [b"IHDR", b"PLTE", b"IDAT", b"IEND"]
     width, height, depth, kind_of, *_ = struct.unpack(">IIBBBBB", chunks[b"IHDR"])
     assert (depth, kind_of) == (8, 3)
-    colours = [tuple(chunks[b"PLTE"][i : i + 3]) for i in range(0, len(chunks[b"PLTE"]), 3)]
+    parts = iter(chunks[b"PLTE"])
+    colours = list(zip(parts, parts, parts, strict=True))
     data = zlib.decompress(chunks[b"IDAT"])
     assert len(data) == height * (width + 1)
     lines = [data[y * (width + 1) : (y + 1) * (width + 1)] for y in range(height)]

@@ -55,7 +55,8 @@ def steered(
     scene: HomeScene, goal: str, faults: Mapping[int, Mapping[str, Any]] | None = None, before: tuple[str, ...] = ()
 ) -> Steered:
     """A whole session by the policy; `faults` happen before the command of that number; time goes by seconds."""
-    session, memory, steps = Session(home_body(scene, goal=goal), max_steps=2 * MOST_STEPS), FRESH, []
+    session, memory = Session(home_body(scene, goal=goal), max_steps=2 * MOST_STEPS), FRESH
+    steps: list[Step] = []
     for text in before:
         session, _ = commanded(session, text)
     while session.status == "open":
