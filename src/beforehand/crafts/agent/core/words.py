@@ -5,6 +5,7 @@ way, unless it can be carried off or says otherwise; a door is in the way while 
 """
 
 import re
+import unicodedata
 from typing import Any, Literal
 
 from pydantic import Field
@@ -24,8 +25,8 @@ LARGE = (0.6, 0.6)
 
 
 def folded(name: str) -> str:
-    """A name as it is compared: without case, spacing, dashes and a trailing dot."""
-    return re.sub(r"[\s_\-]+", "", name.lower()).rstrip(".")
+    """A name as it is compared: without case, spacing, dashes and a trailing dot; wide letters are plain ones."""
+    return re.sub(r"[\s_\-]+", "", unicodedata.normalize("NFKC", name).casefold()).rstrip(".")
 
 
 class Thing(WireModel):
