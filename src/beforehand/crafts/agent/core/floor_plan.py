@@ -79,7 +79,7 @@ def sheet_of(bounds: Box) -> Sheet:
 
 
 def empty_home(scene: HomeScene, sheet: Sheet) -> tuple[Raster, tuple[Area, ...]]:
-    """Rooms, walls and the frame, drawn once for a scene; and the lines in them that names keep off."""
+    """Rooms, walls and the frame, drawn once for a scene; and what names keep off."""
     for known, raster, lines in _EMPTY:
         if known is scene:
             return raster, lines
@@ -96,10 +96,8 @@ def empty_home(scene: HomeScene, sheet: Sheet) -> tuple[Raster, tuple[Area, ...]
     raster.frame(left - 3, top - 3, right + 3, bottom + 3, "wall", 3)
     _draw_measures(raster, scene, sheet)
     _draw_legend(raster)
-    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
-    outer = zip(corners, (*corners[1:], corners[0]), strict=True)
-    inner = ((sheet.at(start), sheet.at(end)) for start, end in scene.walls)
-    lines = (*names, *(_line_area(start, end) for start, end in (*outer, *inner)))
+    outside = ((0, 0, SIDE, top), (0, bottom, SIDE, SIDE), (0, 0, left, SIDE), (right, 0, SIDE, SIDE))
+    lines = (*names, *outside, *(_line_area(sheet.at(start), sheet.at(end)) for start, end in scene.walls))
     _EMPTY[KEPT - 1 :] = []
     _EMPTY.insert(0, (scene, raster, lines))
     return raster, lines
