@@ -11,7 +11,6 @@ from typing import Any
 from beforehand.ports.body import Body
 from beforehand.ports.machines import MachineCheck, no_options
 
-
 Policy = Callable[[Body], str]
 """The next command for a body, from what it shows alone."""
 

@@ -6,6 +6,7 @@ order give the same answers.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -16,9 +17,9 @@ TICKS_PER_S = 20
 Stage = Literal["moving", "acting", "done", "failed"]
 
 
-def folded(words: str) -> str:
-    """A name or an action as it is compared: without case, spacing, dashes and a trailing dot."""
-    return re.sub(r"[\s_\-]+", "", words.lower()).rstrip(".")
+def folded(name: str) -> str:
+    """A name as it is compared: without case, spacing, dashes and a trailing dot; wide letters are plain ones."""
+    return re.sub(r"[\s_\-]+", "", unicodedata.normalize("NFKC", name).casefold()).rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)

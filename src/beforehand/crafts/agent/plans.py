@@ -7,7 +7,7 @@ from typing import Any
 from beforehand.app.craft import Assessment, Done, Judge, PlanRequest
 from beforehand.app.scenes import scene_names
 from beforehand.crafts.agent.core.errand import tried
-from beforehand.crafts.agent.core.goals import read_goal, wish_texts
+from beforehand.crafts.agent.core.goals import wish_parts
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.sessions import KIND, Sessions
@@ -23,8 +23,8 @@ EXAMPLES = "Say it like: bring cup1 to table1, or: open door1, then sit on bed1.
 def make_errands(scene: HomeScene, request: PlanRequest) -> Plan:
     """A step for each wish, one after another; NotUnderstoodError rather than a guess."""
     text = request.text if request.text is not None else str((request.intent or {}).get("goal", ""))
-    parts = wish_texts(text)
-    strange = [part for part in parts if not read_goal(part, scene).wishes]
+    parts = wish_parts(text, scene)
+    strange = [part for part, wish in parts if wish is None]
     if strange or not parts:
         names = ", ".join(thing.name for thing in scene.objects[:10])
         said = f"{strange[0]!r} is no errand that can be read here." if strange else "There is nothing to do."
@@ -38,7 +38,7 @@ def make_errands(scene: HomeScene, request: PlanRequest) -> Plan:
             depends_on=(f"errand{number - 1}",) if number > 1 else (),
             order=number,
         )
-        for number, part in enumerate(parts, start=1)
+        for number, (part, _) in enumerate(parts, start=1)
     ]
     origin = Origin(planner=PLANNER, text=request.text, intent=None if request.intent is None else dict(request.intent))
     return Plan(name=text[:200], scene=scene.name, steps=tuple(steps), origin=origin)

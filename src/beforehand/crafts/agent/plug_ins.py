@@ -1,7 +1,6 @@
 """Verbs that others bring by the entry point `beforehand.agent_verbs`."""
 
 from beforehand.app.entry_points import entry_points
-
 from beforehand.crafts.agent.core.verbs import Verb, Verbs
 from beforehand.model.errors import BadInputError
 from beforehand.ports.log import Log

@@ -14,7 +14,7 @@ from beforehand.crafts.agent.core.geometry import Solid, bearing, still_around
 from beforehand.crafts.agent.core.motion import Motion
 from beforehand.crafts.agent.core.paths import Floor
 from beforehand.crafts.agent.core.words import Box, Point
-from beforehand.crafts.agent.core.world import World, floor_among
+from beforehand.crafts.agent.core.world import World, floor_among, floor_of
 
 NEAR_M = 0.05
 """How far from a thing's side a body may stand and still reach it."""
@@ -141,6 +141,13 @@ def _at_sides(world: World, floor: Floor, solid: Solid, side: Side | None) -> It
             point = hull.world(_on_side(hull, solid, name, x, y, part))
             if floor.is_free(point) and floor.is_in_reach(point, solid.nearest(point), solid.name):
                 yield point
+
+
+def can_reach(thing: str, world: World) -> bool:
+    """Whether the body can get to a thing that stands on the floor."""
+    floor = floor_of(world)
+    goals = list(_at_sides(world, floor, world.solid(thing), None))
+    return bool(goals) and floor.way(world.at, goals) is not None
 
 
 def _is_beside(solid: Solid, point: Point, radius_m: float, side: Side | None) -> bool:

@@ -17,7 +17,10 @@ VERBS: tuple[CommandVerb, ...] = ("start", "stop", "skip", "end")
 WAKE_ON = ("change", "acting", "done", "failed", "stuck")
 LONGEST_S = 60.0
 LONGEST_TEXT = 2_000
+LONGEST_REPLY = 20_000
+"""Further than this a reply is not searched for a second command."""
 _FIRST = re.compile(r"^\s*(start|stop|skip|end)\b(?!\s*=)\s*(.*)$", re.IGNORECASE | re.DOTALL)
+_NEXT = re.compile(r"[\s;,.]*(?:(?:start|stop|skip)\b\s*\(|end\b)", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`", "”": "”", "’": "’"}
 USAGE = 'A command is one line: start("action"), stop("action"), skip(seconds) or end().'
 
@@ -34,9 +37,11 @@ class Command:
 
 def read_command(text: str) -> Command | Reason:
     """The first command of a reply, or why it is none."""
-    lines = list(_lines(text))
+    lines = list(_lines(text[:LONGEST_REPLY]))
     if not lines:
         return _unreadable("The command is empty.")
+    if len(lines[0]) > LONGEST_TEXT:
+        return _unreadable(f"A command has {LONGEST_TEXT} letters at most.")
     first, more = _split(lines[0])
     others = [line for line in lines[1:] if _FIRST.match(line)]
     found = _FIRST.match(first)
@@ -51,7 +56,7 @@ def read_command(text: str) -> Command | Reason:
 
 
 def _lines(text: str) -> Iterator[str]:
-    for line in text[:LONGEST_TEXT].splitlines():
+    for line in text.splitlines():
         line = line.strip()
         if line.startswith("```"):
             line = line.strip("`").strip()
@@ -76,19 +81,23 @@ def _without_comment(line: str) -> str:
 
 
 def _split(line: str) -> tuple[str, bool]:
-    """The first command of a line, and whether another one follows it."""
-    depth = 0
+    """The first command of a line, and whether another one follows it; parentheses inside quotes do not count."""
+    depth, quote = 0, ""
     for at, letter in enumerate(line):
-        depth += (letter == "(") - (letter == ")")
-        rest = line[at + 1 :].lstrip(" ;,.")
-        if letter == ")" and depth == 0 and _FIRST.match(rest) and "(" in rest:
-            return line[: at + 1], True
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in '"“' and line.find(_QUOTES[letter], at + 1) > 0:
+            quote = _QUOTES[letter]
+        else:
+            depth += (letter == "(") - (letter == ")")
+            if letter == ")" and depth == 0 and _NEXT.match(line, at + 1):
+                return line[: at + 1], True
     return line, False
 
 
 def _argument(rest: str, verb: CommandVerb) -> str | None:
     """What stands between the outer parentheses, or after the verb; None where they do not match."""
-    rest = rest.rstrip(";. ") if rest.endswith((";", ".", " ")) and ")" in rest else rest
+    rest = rest.rstrip(";. ") if ")" in rest or verb in ("skip", "end") else rest
     if not rest.startswith("("):
         return rest if ")" not in rest or rest.count("(") == rest.count(")") else None
     if not rest.endswith(")"):
@@ -116,6 +125,8 @@ def _command(verb: CommandVerb, argument: str, note: str) -> Command | Reason:
 
 def _skip(argument: str, note: str) -> Command | Reason:
     given, _, option = argument.partition(",")
+    if re.match(r"wake_?on\b", argument, re.IGNORECASE):
+        given, option = "", argument
     wake_on = None
     if option and not option.strip().lower().startswith("wake"):
         given = argument
@@ -133,7 +144,7 @@ def _skip(argument: str, note: str) -> Command | Reason:
 def _seconds(text: str) -> float:
     text = re.sub(r"^seconds\s*=\s*", "", text)
     try:
-        return float(text.lower().removesuffix("seconds").removesuffix("s").strip() or "1")
+        return float(re.sub(r"\s*(?:seconds?|secs?|s)$", "", text.lower()) or "1")
     except ValueError:
         return 1.0
 

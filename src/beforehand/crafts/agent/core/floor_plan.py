@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from beforehand.crafts.agent.core.font import HEIGHT, set_text
 from beforehand.crafts.agent.core.labels import Area, shared, shown_name
 from beforehand.crafts.agent.core.raster import SIDE, Colour, Palette, Pixel, Raster
+from beforehand.crafts.agent.core.words import Box, HomeScene, Point, Thing
 from beforehand.ports.state_text import short
-from beforehand.crafts.agent.core.words import Box, HomeScene, Point
 
 COLOURS: dict[str, Colour] = {
     "paper": (252, 252, 250),
@@ -79,7 +79,7 @@ def sheet_of(bounds: Box) -> Sheet:
 
 
 def empty_home(scene: HomeScene, sheet: Sheet) -> tuple[Raster, tuple[Area, ...]]:
-    """Rooms, walls and the frame, drawn once for a scene; and the lines in them that names keep off."""
+    """Rooms, walls and the frame, drawn once for a scene; and what names keep off."""
     for known, raster, lines in _EMPTY:
         if known is scene:
             return raster, lines
@@ -96,10 +96,8 @@ def empty_home(scene: HomeScene, sheet: Sheet) -> tuple[Raster, tuple[Area, ...]
     raster.frame(left - 3, top - 3, right + 3, bottom + 3, "wall", 3)
     _draw_measures(raster, scene, sheet)
     _draw_legend(raster)
-    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
-    outer = zip(corners, (*corners[1:], corners[0]), strict=True)
-    inner = ((sheet.at(start), sheet.at(end)) for start, end in scene.walls)
-    lines = (*names, *(_line_area(start, end) for start, end in (*outer, *inner)))
+    outside = ((0, 0, SIDE, top), (0, bottom, SIDE, SIDE), (0, 0, left, SIDE), (right, 0, SIDE, SIDE))
+    lines = (*names, *outside, *(_line_area(sheet.at(start), sheet.at(end)) for start, end in scene.walls))
     _EMPTY[KEPT - 1 :] = []
     _EMPTY.insert(0, (scene, raster, lines))
     return raster, lines
@@ -115,7 +113,7 @@ def _draw_room_name(raster: Raster, scene: HomeScene, sheet: Sheet, name: str, b
     left, top, right, bottom = sheet.area(bounds)
     text = shown_name(name)
     wide = set_text(text)[0]
-    solids = [sheet.around(thing.at, thing.extent) for thing in scene.objects if thing.at]
+    solids = [sheet.around(thing.at, _needs(thing)) for thing in scene.objects if thing.at]
     spots = [
         (round(left + 5 + (right - left - wide - 10) * across), round(top + 4 + (bottom - top - HEIGHT - 8) * down))
         for down in (0.5, 0.35, 0.65, 0.2, 0.8, 0.0, 1.0)
@@ -125,6 +123,12 @@ def _draw_room_name(raster: Raster, scene: HomeScene, sheet: Sheet, name: str, b
     best = min(areas, key=lambda area: sum(shared(_wider(area), solid) for solid in solids))
     raster.text(best[0], best[1], text, "room name")
     return best
+
+
+def _needs(thing: Thing) -> tuple[float, float]:
+    """How much room a thing takes: a door as much as its leaf, whichever way it turns."""
+    wide, deep = thing.extent
+    return (2 * max(wide, deep),) * 2 if thing.door else (wide, deep)
 
 
 def _wider(area: Area, by: int = 10) -> Area:

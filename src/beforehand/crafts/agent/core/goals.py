@@ -10,21 +10,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from beforehand.crafts.agent.core.action_text import Action, NotRead, read_action
+from beforehand.crafts.agent.core.action_text import Action, read_action
+from beforehand.crafts.agent.core.names import Names, NotRead
 from beforehand.crafts.agent.core.stages import Going
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
-from beforehand.crafts.agent.core.words import HomeScene, Relation
+from beforehand.crafts.agent.core.words import HomeScene, Point, Relation
 from beforehand.crafts.agent.core.world import World
 from beforehand.ports.body import Change
 
-WishKind = Literal["lies", "held", "at", "did", "open", "closed"]
+WishKind = Literal["lies", "in_room", "held", "at", "did", "open", "closed"]
+LONGEST_TEXT = 2_000
 _BRING = re.compile(
     r"^(?:bring|carry|put|place|move|get|set|deliver|return|take)\s+(.+?)\s+(?:back\s+)?"
     r"(onto|on top of|on|into|inside|in|to)\s+(.+)$"
 )
 _HOLD = re.compile(r"^(?:hold|take|fetch|grab|pick up|get|bring me|bring)\s+(.+?)(?:\s+(?:from|off|out of)\s+.+)?$")
 _POLITE = re.compile(r"^(?:please|now|then|finally|first|can you|could you|i want you to|you should)\s+")
-_SPLIT = re.compile(r"\s*(?:[.;]|,?\s+and then\s+|,?\s+then\s+|,\s*and\s+|,|\s+and\s+)\s*")
+_FROM = re.compile(r"\s+(?:from|off|out of)\s+.+$")
+_IT = re.compile(r"\bit\b")
+_SPLIT = re.compile(r"\s*(?:\.(?=\s|$)|;|,?\s+and then\s+|,?\s+then\s+|,\s*and\s+|,|\s+and\s+)\s*")
 BESIDE_M = 0.6
 
 
@@ -72,31 +76,65 @@ def _key(action: Action) -> tuple[str, str]:
     return (action.verb.name, action.thing or action.room or (str(action.point) if action.point else ""))
 
 
-def wish_texts(text: str) -> list[str]:
-    """The wishes in a text, as they stand there, one after another."""
-    return [part for part in _SPLIT.split(text.strip().rstrip(".!").lower()) if part]
+def wish_parts(text: str, scene: HomeScene, verbs: Verbs = VERBS) -> list[tuple[str, Wish | None]]:
+    """The wishes in a text, one after another, each with its own words; None where those cannot be read.
+
+    What `it` stands for is put in its place: the thing that was named last.
+    """
+    if len(text) > LONGEST_TEXT:
+        return [(text[:LONGEST_TEXT], None)]
+    parts: list[tuple[str, Wish | None]] = []
+    named = ""
+    for part in filter(None, _SPLIT.split(text.strip().rstrip(".!").lower())):
+        words = _IT.sub(named.lower(), part) if named else part
+        wish = _wish(words, scene, verbs)
+        named = wish.thing if wish is not None and wish.thing else named
+        parts.append((words, wish))
+    return parts
 
 
 def read_goal(text: str, scene: HomeScene, verbs: Verbs = VERBS) -> Goal:
     """The goal with its wishes; without any where one of its parts cannot be read."""
-    parts = wish_texts(text)
-    wishes = [_wish(part, scene, verbs) for part in parts]
-    return Goal(text, tuple(wish for wish in wishes if wish)) if all(wishes) else Goal(text)
+    parts = wish_parts(text, scene, verbs)
+    wishes = [wish for _, wish in parts if wish is not None]
+    return Goal(text, tuple(_in_order(wishes))) if len(wishes) == len(parts) else Goal(text)
+
+
+def _in_order(wishes: list[Wish]) -> Iterable[Wish]:
+    """What a later wish undoes is asked for on the way only: `open the fridge, then close it`."""
+    for number, wish in enumerate(wishes):
+        undone = any(_undoes(later, wish) for later in wishes[number + 1 :])
+        yield replace(wish, kind="did") if undone and wish.action is not None else wish
+
+
+def _undoes(later: Wish, wish: Wish) -> bool:
+    if wish.kind == "at":
+        return later.kind != "did" or later.action is None or "base" in later.action.verb.needs
+    kinds = ("open", "closed") if wish.kind in ("open", "closed") else ("lies", "in_room", "held")
+    return wish.kind != "did" and later.kind in kinds and later.thing == wish.thing
 
 
 def _wish(part: str, scene: HomeScene, verbs: Verbs) -> Wish | None:
     while found := _POLITE.match(part):
         part = part[found.end() :]
     if found := _BRING.match(part):
-        action = _read(f"placing {found[1]} {'on' if found[2] == 'to' else found[2]} {found[3]}", scene, verbs)
-        if action is not None:
-            return Wish("lies", str(action.thing), str(action.other), action.relation)
+        return _brought(_FROM.sub("", found[1]), found[2], found[3], scene, verbs)
     if found := _HOLD.match(part):
         action = _read(f"taking {found[1]}", scene, verbs)
         if action is not None:
-            return Wish("held", str(action.thing))
+            return Wish("held", str(action.thing), action=action)
     action = _read(part, scene, verbs)
     return None if action is None else _wish_of(action)
+
+
+def _brought(thing: str, link: str, where: str, scene: HomeScene, verbs: Verbs) -> Wish | None:
+    """A thing that is to lie on or in another, or in a room."""
+    names = Names(scene)
+    room = names.room(where)
+    if room is not None and not names.problems(thing):
+        return Wish("in_room", names.one(thing), room)
+    action = _read(f"placing {thing} {'on' if link == 'to' else link} {where}", scene, verbs)
+    return None if action is None else Wish("lies", str(action.thing), str(action.other), action.relation, action)
 
 
 def _read(text: str, scene: HomeScene, verbs: Verbs) -> Action | None:
@@ -126,6 +164,9 @@ def _holds(wish: Wish, going: Going, record: Record) -> bool:
     if wish.kind == "lies":
         place = world.places[wish.thing]
         return place.support == wish.other and (place.relation == wish.relation or wish.relation == "on")
+    if wish.kind == "in_room":
+        here = world.position(wish.thing)
+        return not world.places[world.on_floor(wish.thing)].hands and _is_in(wish.other, here, world)
     if wish.kind == "held":
         return bool(world.places[wish.thing].hands)
     if wish.kind in ("open", "closed"):
@@ -140,7 +181,11 @@ def _is_at(action: Action, world: World) -> bool:
     if action.point is not None:
         return math.dist(world.at, action.point) <= 0.5
     if action.room is not None:
-        left, low, right, high = next(room.bounds for room in world.scene.rooms if room.name == action.room)
-        return left <= world.at[0] <= right and low <= world.at[1] <= high
+        return _is_in(action.room, world.at, world)
     away = world.solid(world.on_floor(str(action.thing))).distance(world.at)
     return abs(away - action.distance_m) <= 0.5 if action.distance_m is not None else away <= BESIDE_M
+
+
+def _is_in(name: str, point: Point, world: World) -> bool:
+    left, low, right, high = next(room.bounds for room in world.scene.rooms if room.name == name)
+    return left <= point[0] <= right and low <= point[1] <= high

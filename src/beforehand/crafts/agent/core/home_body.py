@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from beforehand.crafts.agent.core.action_text import Action, NotRead, read_action
+from beforehand.crafts.agent.core.action_text import Action, read_action
 from beforehand.crafts.agent.core.faults import happened, read_fault
 from beforehand.crafts.agent.core.goals import Goal, Record, judged, read_goal
 from beforehand.crafts.agent.core.landmark import landmark
+from beforehand.crafts.agent.core.names import NotRead
 from beforehand.crafts.agent.core.needs import needs_of, verb_reasons
 from beforehand.crafts.agent.core.stages import Going, Tracked, begin, end, next_instant, passed
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
@@ -44,8 +45,8 @@ class HomeBody:
     def start(self, text: str) -> "tuple[HomeBody, Change] | Refused":
         try:
             action = read_action(text, self.world.scene, self.verbs)
-        except NotRead as refused:
-            return Refused((*refused.problems, *self._against_verb(text)))
+        except NotRead as unread:
+            return Refused((*unread.problems, *self._against_verb(text)))
         going = self.going
         running = self._same(text, action)
         if running is not None:

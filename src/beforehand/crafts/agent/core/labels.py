@@ -13,7 +13,7 @@ from beforehand.crafts.agent.core.font import HEIGHT, set_text
 Area = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels; right and bottom lie outside."""
 ROUNDS = 2
-ON_LABEL, ON_THING, ON_LINE, LATER_SPOT = 60.0, 12.0, 6.0, 10.0
+ON_LABEL, ON_THING, ON_LINE, LATER_SPOT = 60.0, 20.0, 6.0, 10.0
 LONGEST = 24
 
 

@@ -78,12 +78,12 @@ def _furnish(world: World) -> Furnished:
     sheet = sheet_of(world.scene.bounds)
     empty, lines = empty_home(world.scene, sheet)
     raster = empty.copy()
-    standing = [name for name in world.places if world.places[name].at is not None]
-    for name in standing:
-        _draw_thing(raster, world, sheet, name)
-    for name, place in world.places.items():
-        if place.support is not None:
-            _draw_dot(raster, sheet.at(world.position(name)), world.lies_in_closed(name) is not None)
+    for name in sorted(world.places, key=lambda name: _height(world, name)):
+        if world.places[name].support is not None and _is_dot(world, sheet, name):
+            kind = "hidden" if world.lies_in_closed(name) else "carried" if world.thing(name).carried else "fixed"
+            _draw_dot(raster, sheet.at(world.position(name)), kind)
+        elif not world.places[name].hands:
+            _draw_thing(raster, world, sheet, name)
     areas = {name: _area_of(world, sheet, name) for name, place in world.places.items() if not place.hands}
     labels = [_label_of(world, name, areas) for name in sorted(areas, key=lambda name: _size(areas[name]))]
     things = tuple(areas.values())
@@ -104,8 +104,19 @@ def _size(area: Area) -> int:
     return (area[2] - area[0]) * (area[3] - area[1])
 
 
+def _height(world: World, name: str) -> int:
+    """How many things are below it: what is on top is drawn last."""
+    support = world.places[name].support
+    return 0 if support is None else 1 + _height(world, support)
+
+
+def _is_dot(world: World, sheet: Sheet, name: str) -> bool:
+    """Whether a thing is too small to be drawn with its true sides, or lies hidden."""
+    return min(world.thing(name).extent) * sheet.scale < 3 * DOT_PX or world.lies_in_closed(name) is not None
+
+
 def _area_of(world: World, sheet: Sheet, name: str) -> Area:
-    if world.places[name].support is None:
+    if world.places[name].support is None or not _is_dot(world, sheet, name):
         return _at_least(sheet.around(world.position(name), world.thing(name).extent))
     x, y = sheet.at(world.position(name))
     return (round(x - DOT_PX), round(y - DOT_PX), round(x + DOT_PX), round(y + DOT_PX))
@@ -120,7 +131,7 @@ def _at_least(area: Area, side: int = 7) -> Area:
 
 def _label_of(world: World, name: str, areas: Mapping[str, Area]) -> Label:
     thing, support = world.thing(name), world.places[name].support
-    colour = "carried ink" if thing.carried or support else "opens ink" if thing.opens else "ink"
+    colour = "carried ink" if thing.carried else "opens ink" if thing.opens else "ink"
     inside = not thing.door and support is None
     return Label(shown_name(name), colour, areas[name], inside, areas.get(support) if support else None)
 
@@ -153,11 +164,15 @@ def _draw_gap(raster: Raster, area: Area) -> None:
     raster.box(left + third, bottom - 2, right - third, bottom, "open")
 
 
-def _draw_dot(raster: Raster, at: Pixel, hidden: bool) -> None:
+DOTS = {"carried": ("rim", "carried"), "fixed": ("rim", "furniture rim"), "hidden": ("carried ink", "rim")}
+
+
+def _draw_dot(raster: Raster, at: Pixel, kind: str) -> None:
     """A small thing; a ring where it lies behind a closed lid."""
+    rim, fill = DOTS[kind]
     middle = (math.floor(at[0]) + 0.5, math.floor(at[1]) + 0.5)
-    raster.disc(middle, DOT_PX + 0.5, "carried ink" if hidden else "rim")
-    raster.disc(middle, DOT_PX - 0.5, "rim" if hidden else "carried")
+    raster.disc(middle, DOT_PX + 0.5, rim)
+    raster.disc(middle, DOT_PX - 0.5, fill)
 
 
 def _draw_door(raster: Raster, world: World, sheet: Sheet, name: str) -> None:
@@ -236,7 +251,7 @@ def _draw_body(raster: Raster, world: World, sheet: Sheet) -> list[tuple[str, Pi
             held.setdefault(name, []).append(_from(centre, world.facing + side, size + 3))
     for spots in held.values():
         for spot in spots:
-            _draw_dot(raster, spot, hidden=False)
+            _draw_dot(raster, spot, "carried")
     return [(name, spots[0]) for name, spots in held.items()]
 
 

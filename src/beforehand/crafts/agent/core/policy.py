@@ -24,11 +24,12 @@ ACTS_S = 3.0
 PAUSE_S = 10.0
 """How long it waits before it tries again what got stuck."""
 END = "end()"
-ORDER = {"lies": 0, "open": 1, "did": 2, "held": 3, "closed": 4, "at": 5}
+ORDER = {"lies": 0, "in_room": 0, "open": 1, "did": 2, "held": 3, "closed": 4, "at": 5}
 LAST = 6
 """What needs free hands is done before what fills them; things are closed when nothing is wanted out of them any more,
 and doors when the body is where it shall be."""
-MENDED = ("action.closed", "action.hands", "action.not_held", "action.in_hand", "action.no_place")
+BROUGHT = ("lies", "in_room")
+MENDED = ("action.closed", "action.already", "action.hands", "action.not_held", "action.in_hand", "action.no_place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Memory:
 
     steps: int = 0
     starts: Mapping[str, int] = field(default_factory=dict)
+    wish: Wish | None = None
+    """What it is about; it stays with that until it is so."""
     pause_s: float = 0.0
     gave_up: str = ""
     """Why it ended without having done what was wished for."""
@@ -92,16 +95,17 @@ def _stop(info: ActionInfo) -> str:
 
 
 def _pursued(body: HomeBody, memory: Memory) -> tuple[str, Memory]:
-    wish = next(_unmet(body), None)
     if body.goal is None or not body.goal.wishes:
         return _gave_up(memory, "The goal cannot be read, so nobody can tell what to do for it.")
-    if wish is None:
+    unmet = list(_unmet(body))
+    if not unmet:
         return END, memory
-    text = _first_step(_way_open(wish, body) or _wanted(wish), body)
+    wish = next((wish for wish in unmet if wish == memory.wish), unmet[0])
+    text = _first_step(_way_open(wish, body) or _wanted(wish, body), body)
     count = memory.starts.get(text, 0) + 1
     if count > MOST_STARTS:
         return _gave_up(memory, f"{text} was tried {MOST_STARTS} times.")
-    return f'start("{text}")', replace(memory, starts={**memory.starts, text: count})
+    return f'start("{text}")', replace(memory, starts={**memory.starts, text: count}, wish=wish)
 
 
 def _unmet(body: HomeBody) -> Iterator[Wish]:
@@ -116,13 +120,13 @@ def _rank(wish: Wish, world: World) -> tuple[int, float]:
     """Of its kind, what is in the hand already comes first; far doors are shut before near ones, or they cut it off."""
     if wish.kind == "closed" and world.thing(wish.thing).door:
         return LAST, -world.solid(wish.thing).distance(world.at)
-    return ORDER[wish.kind], 0 if wish.kind == "lies" and world.places[wish.thing].hands else 1
+    return ORDER[wish.kind], 0 if wish.kind in BROUGHT and world.places[wish.thing].hands else 1
 
 
-def _wanted(wish: Wish) -> str:
+def _wanted(wish: Wish, body: HomeBody) -> str:
     """The action that makes a wish come true, in words."""
-    if wish.kind == "lies":
-        return _placing(wish.thing, wish.other, wish.relation)
+    if wish.kind in BROUGHT:
+        return _placing(wish.thing, _goes_on(wish, body), wish.relation)
     if wish.kind == "held":
         return f"taking {wish.thing}"
     if wish.kind in ("open", "closed"):
@@ -131,13 +135,34 @@ def _wanted(wish: Wish) -> str:
     return in_words(wish.action)
 
 
+def _goes_on(wish: Wish, body: HomeBody) -> str:
+    """What a thing is to be placed on or in; for a room, what stands in it and can be got to."""
+    if wish.kind == "lies":
+        return wish.other
+    world = body.world
+    left, low, right, high = next(room.bounds for room in world.scene.rooms if room.name == wish.other)
+    for name in sorted(world.places, key=lambda name: _far(name, world)):
+        x, y = world.position(name)
+        if left <= x <= right and low <= y <= high and _is_support(name, world) and _can_be_reached(name, body):
+            return name
+    raise _CannotBeDone(f"There is nothing in {wish.other} to put {wish.thing} on.")
+
+
+def _can_be_reached(name: str, body: HomeBody) -> bool:
+    """Whether there is a way to a thing, through doors that are closed now if need be."""
+    begun = body.start(f"walking to {name}")
+    if isinstance(begun, Refused):
+        return False
+    return begun[1].stage != "failed" or _named_closed(begun[1].why, body.world) is not None
+
+
 def _way_open(wish: Wish, body: HomeBody) -> str | None:
     """Opening what is closed on the way to where a thing is to be carried, while the hands do not hold it yet."""
-    if wish.kind not in ("lies", "held") or body.world.places[wish.thing].hands:
+    if wish.kind not in (*BROUGHT, "held") or body.world.places[wish.thing].hands:
         return None
-    ways = [f"walking to {wish.other}"] if wish.kind == "lies" else []
+    ways = [f"walking to {_goes_on(wish, body)}"] if wish.kind in BROUGHT else []
     if wish.kind == "held" and body.goal:
-        ways = [_wanted(other) for other in body.goal.wishes if other.kind == "at"]
+        ways = [_wanted(other, body) for other in body.goal.wishes if other.kind == "at"]
     for way in ways:
         begun = body.start(way)
         if not isinstance(begun, Refused) and (closed := _named_closed(begun[1].why, body.world)):
@@ -182,16 +207,20 @@ def _remedy(text: str, refused: Refused, body: HomeBody) -> str:
         raise _CannotBeDone(_said(text, refused.reasons))
     if closed := reasons.get("action.closed"):
         return f"opening {closed.about}"
+    if already := reasons.get("action.already"):
+        return f"{'closing' if world.open[already.about] else 'opening'} {already.about}"
     if "action.hands" in reasons:
         return _put_down(next(name for name in _by_worth(body) if world.places[name].hands), body)
     if in_hand := reasons.get("action.in_hand") or reasons.get("action.no_place"):
-        return _put_down(in_hand.about, body)
+        return _put_down(world.on_floor(in_hand.about), body)
     return f"taking {reasons['action.not_held'].about}"
 
 
 def _is_mended(reason: Reason, world: World) -> bool:
     """Whether something can be done about a reason; a place is wrong for good unless it is in the hand."""
-    return reason.code in MENDED and (reason.code != "action.no_place" or bool(world.places[reason.about].hands))
+    if reason.code == "action.no_place":
+        return bool(world.places[world.on_floor(reason.about)].hands)
+    return reason.code in MENDED
 
 
 def _said(text: str, reasons: tuple[Reason, ...]) -> str:
@@ -201,7 +230,7 @@ def _said(text: str, reasons: tuple[Reason, ...]) -> str:
 def _by_worth(body: HomeBody) -> list[str]:
     """Things in the order in which they may leave the hand: first those that nobody wishes anything for."""
     wishes = body.goal.wishes if body.goal else ()
-    wished = {wish.thing for wish in wishes if wish.kind in ("held", "lies")}
+    wished = {wish.thing for wish in wishes if wish.kind in ("held", *BROUGHT)}
     return sorted(body.world.places, key=lambda name: name in wished)
 
 
@@ -235,8 +264,12 @@ _SIDES_AFTER = {"right": "on the right", "left": "on the left", "front": "in fro
 
 
 def in_words(action: Action) -> str:
-    """An action that is neither taking nor placing, in words that are read as the same action."""
+    """An action in words that are read as the same action; what is taken is taken from wherever it is."""
     verb = action.verb
+    if verb.place:
+        return _placing(str(action.thing), str(action.other), action.relation)
+    if verb.take:
+        return f"{verb.forms[0]} {action.thing}"
     target = action.thing or action.room or (f"({action.point[0]:g}, {action.point[1]:g})" if action.point else "")
     if not target:
         return f"{verb.forms[0]} {action.manner}".strip()

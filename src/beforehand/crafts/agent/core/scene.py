@@ -1,11 +1,11 @@
 """Reading a scene of kind `home`: from any document to a HomeScene, or every problem with its path in the file.
 
 Shape first, then sense: names that lead nowhere, things said twice, a body that starts inside a cupboard. What is legal
-but odd, such as a thing that cannot be reached, is a warning.
+but odd, such as a thing that cannot be reached, is a warning: see `warnings.py`.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from beforehand.crafts.agent.core.words import Body, Box, HomeScene, Point, Room, Segment, Thing, folded
@@ -39,11 +39,12 @@ def read_home(document: Any) -> HomeScene:
         return _elsewhere(paper, fields, name)
     bounds = _box(paper, fields.get("bounds"), "bounds")
     walls = [_segment(paper, item, path) for path, item in paper.entries(fields.get("walls"), "walls")]
-    rooms = [_room(paper, item, path) for path, item in paper.entries(fields.get("rooms"), "rooms")]
+    rooms = [(path, _room(paper, item, path)) for path, item in paper.entries(fields.get("rooms"), "rooms")]
     things = [(path, _thing(paper, item, path)) for path, item in paper.entries(fields.get("objects"), "objects")]
     agent = _body(paper, fields.get("agent"))
     known = [(path, thing) for path, thing in things if thing is not None]
-    _check_names(paper, [room for room in rooms if room], known)
+    _check_names(paper, [(path, room) for path, room in rooms if room], known)
+    _check_doors(paper, known)
     _check_places(paper, bounds, known, agent)
     if paper.problems or bounds is None:
         raise _bad(paper)
@@ -51,7 +52,7 @@ def read_home(document: Any) -> HomeScene:
         name=name or "",
         bounds=bounds,
         walls=tuple(wall for wall in walls if wall),
-        rooms=tuple(room for room in rooms if room),
+        rooms=tuple(room for _, room in rooms if room),
         objects=tuple(thing for _, thing in known),
         agent=agent,
         world=world,
@@ -214,12 +215,17 @@ def _body(paper: Paper, value: Any) -> Body:
 # -- sense -----------------------------------------------------------------------------------------------------------
 
 
-def _check_names(paper: Paper, rooms: Iterable[Room], things: list[tuple[str, Thing]]) -> None:
+def _check_names(paper: Paper, rooms: list[tuple[str, Room]], things: list[tuple[str, Thing]]) -> None:
     names = paper.unique([(f"{path}.name", thing.name) for path, thing in things], "object")
-    alike: dict[str, str] = {"origin": "the origin of the coordinates"}
-    for path, name in [*((f"{path}.name", thing.name) for path, thing in things), *(("rooms", r.name) for r in rooms)]:
+    paper.unique([(f"{path}.name", room.name) for path, room in rooms], "room")
+    alike = {"origin": "the origin of the coordinates", "none": "the word for an empty hand"}
+    known = {thing.name for _, thing in things}
+    called = [*((path, thing.name) for path, thing in things), *((path, room.name) for path, room in rooms)]
+    for path, name in ((f"{path}.name", name) for path, name in called):
         first = alike.setdefault(folded(name), name)
-        if first != name:
+        if not folded(name):
+            paper.add(path, f"{name} has no letter or number in it to be called by.")
+        elif first != name or (path.startswith("rooms") and name in known):
             paper.add(path, f"{name} reads the same as {first}: names differ in more than case and spacing.")
     by_name = {thing.name: thing for _, thing in things}
     for path, thing in things:
@@ -227,6 +233,15 @@ def _check_names(paper: Paper, rooms: Iterable[Room], things: list[tuple[str, Th
         paper.known(thing.in_, f"{path}.in", "object", names)
         if _in_circle(thing, by_name):
             paper.add(path, f"{thing.name} lies on or in itself.")
+
+
+def _check_doors(paper: Paper, things: list[tuple[str, Thing]]) -> None:
+    doors = {thing.name for _, thing in things if thing.door}
+    for path, thing in things:
+        if thing.door and (thing.at is None or thing.carried):
+            paper.add(path, f"{thing.name} is a door: it stands on the floor and cannot be taken.")
+        if thing.support in doors:
+            paper.add(path, f"{thing.name} cannot lie on or in {thing.support}, which is a door.")
 
 
 def _in_circle(thing: Thing, by_name: dict[str, Thing]) -> bool:
@@ -244,7 +259,8 @@ def _check_places(paper: Paper, bounds: Box | None, things: list[tuple[str, Thin
     for path, thing in things:
         if thing.at is not None and not _within(thing.at, bounds):
             paper.add(f"{path}.at", f"{thing.name} stands outside the bounds.", code="scene.bad_number")
-        if thing.at and thing.in_the_way and _inside(agent.at, thing.at, thing.extent):
+        closed = thing.door and thing.open is False
+        if thing.at and (thing.in_the_way or closed) and _inside(agent.at, thing.at, thing.extent):
             paper.add("agent.at", f"The agent would start inside {thing.name}.", code="scene.bad_number")
     if not _within(agent.at, bounds):
         paper.add("agent.at", "The agent starts outside the bounds.", code="scene.bad_number")
