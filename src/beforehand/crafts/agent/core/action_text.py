@@ -143,16 +143,16 @@ class _Reader:
     def _without_target(self, rest: str) -> Action:
         if self.verb.name == "stand":
             return Action(self.verb, manner=rest)
-        kind = "place" if self.verb.aim == "spot" else "object"
+        kind = "a place" if self.verb.aim == "spot" else "an object"
         names = ", ".join(self.names.all[:3]) or "none"
-        says = f"{self.verb.forms[0].capitalize()} needs a target: name an {kind} such as {names}."
+        says = f"{self.verb.forms[0].capitalize()} needs a target: name {kind} such as {names}."
         raise NotRead([problem("action.no_target", self.verb.name, says)])
 
     def _side(self, rest: str) -> tuple[str, Side | None]:
         if self.names.is_exact(self._linked(rest)):
             return self._linked(rest), None
         for pattern, side in _BEFORE:
-            if found := pattern.match(rest):
+            if found := pattern.match(rest) or pattern.match(self._linked(rest)):
                 return found[found.lastindex or 1], side or _left_or_right(found[1])
         for pattern, side in _AFTER:
             if found := pattern.match(rest):
@@ -224,12 +224,13 @@ class _Reader:
         raise NotRead(self._unhandled(whole, splits))
 
     def _splits(self, words: list[str]) -> Iterator[tuple[str, str, Relation]]:
-        """Every way to read the words as a thing, a word between, and another thing."""
+        """Every way to read the words as a thing, a word between, and another thing; quotes keep names together."""
         links = dict(_PLACED) if self.verb.place else dict.fromkeys(_TAKEN, "on")
         for at in range(1, len(words) - 1):
             for link, relation in links.items():
                 after = at + len(link)
-                if tuple(words[at:after]) == link and after < len(words):
+                quoted = " ".join(words[:at]).count('"') % 2
+                if tuple(words[at:after]) == link and after < len(words) and not quoted:
                     yield self._handled(words[:at]), " ".join(words[after:]), "in" if relation == "in" else "on"
 
     def _handled(self, words: list[str]) -> str:
@@ -241,7 +242,7 @@ class _Reader:
         return " ".join(words)
 
     def _two_readings(self, read: set[Action]) -> Problem:
-        shown = sorted(f"{self.verb.forms[0]} {action.thing} {action.relation} {action.other}" for action in read)
+        shown = sorted(f'{self.verb.forms[0]} "{one.thing}" {one.relation} "{one.other}"' for one in read)
         says = f"This can be read in two ways: {', '.join(shown)}. Say which."
         return problem("action.ambiguous", self.text, says, tuple(shown))
 

@@ -100,16 +100,17 @@ def _goes_on(tracked: Tracked, going: Going) -> Tracked:
         return tracked if _pushes_on(tracked, going.world) else _failed(tracked, _unmoved(tracked))
     if tracked.stage != "moving" or tracked.motion is None or "base" not in tracked.holds:
         return tracked
-    walks = _walks_on(tracked, tracked.motion, going)
+    walks = _walks_on(tracked.motion, going)
     stands = tracked.motion.stalled_since()
-    stood_and_stands = stands is not None and stands <= going.tick and walks.motion and walks.motion.halts_m == 0
-    return tracked if stood_and_stands else walks
+    if stands is not None and stands <= going.tick and walks.halts_m is not None and walks.halts_m < 1e-6:
+        return tracked
+    return replace(tracked, motion=walks)
 
 
-def _walks_on(tracked: Tracked, motion: Motion, going: Going) -> Tracked:
+def _walks_on(motion: Motion, going: Going) -> Motion:
     at, facing = motion.pose(going.tick)
     fresh = Motion(going.tick, rest_of(motion.points, at), motion.speed_mps, facing, motion.ends_facing)
-    return replace(tracked, motion=halted(fresh, going.world))
+    return halted(fresh, going.world)
 
 
 def rest_of(points: tuple[Point, ...], at: Point) -> tuple[Point, ...]:
