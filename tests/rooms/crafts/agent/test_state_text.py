@@ -3,8 +3,8 @@
 import pytest
 from tests.rooms.crafts.agent.homes import body_of, home, thing
 
-from beforehand.crafts.agent.core.state_text import short, state_text
 from beforehand.ports.body import ActionInfo
+from beforehand.ports.state_text import short, state_text
 
 
 def test_the_contract_s_example() -> None:
