@@ -85,7 +85,8 @@ class HomeBody:
 
     def passed(self, until: int, wake_on: str | None = None) -> "tuple[HomeBody, list[Change]]":
         going, changes = passed(self.going, until, wake_on)
-        return replace(self, going=going, record=self.record.with_changes(changes, going)), changes
+        record = self.record.with_changes(changes, going) if changes else self.record
+        return HomeBody(going, self.goal, record, self.verbs), changes
 
     def next_instant(self) -> int | None:
         return next_instant(self.going)
