@@ -326,7 +326,7 @@ def check_stands(before: HomeBody, after: HomeBody) -> None:
 told_of = given(st.integers(0, 2**32), st.integers(1, 40), st.lists(st.text(max_size=40), max_size=5))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @told_of
 def test_no_command_and_no_fault_breaks_the_world(seed: int, length: int, junk: list[str]) -> None:
     check_story(seed, length, junk)

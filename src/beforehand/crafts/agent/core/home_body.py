@@ -54,7 +54,8 @@ class HomeBody:
         refused = (*_runs_already(running), *needs.refused)
         if refused:
             return Refused(refused)
-        going = begin(going, text, action, needs.holds, needs.hands)
+        shown = "".join(" " if letter.isspace() else letter for letter in text)  # the state has four lines
+        going = begin(going, shown, action, needs.holds, needs.hands)
         begun = going.actions[-1]
         change = Change(going.tick, begun.text, begun.stage, begun.why)
         return replace(self, going=going, record=self.record.with_changes([change], going)), change
