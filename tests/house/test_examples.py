@@ -10,6 +10,9 @@ import yaml
 
 from beforehand.adapters.mcp.config import read_configs
 from beforehand.adapters.tools.builtin import register
+from beforehand.app.documents import parse
+from beforehand.crafts.agent.core.scene import read_home
+from beforehand.crafts.agent.core.warnings import warnings
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.streams import KINDS
@@ -49,9 +52,10 @@ def test_the_template_in_the_documentation_is_one() -> None:
 
 
 def test_the_scenes_in_the_documentation_are_valid() -> None:
-    cell, fleet = map(yaml.safe_load, fenced("docs/scenes.md", "yaml"))
+    cell, fleet, home = (parse(block, "docs/scenes.md") for block in fenced("docs/scenes.md", "yaml"))
     assert read_cell(cell).name == "small_cell"
     assert read_fleet(fleet).name == "small_hall"
+    assert warnings(read_home(home)) == []
 
 
 def test_the_documentation_tells_which_scenes_and_stream_kinds_there_are() -> None:

@@ -96,7 +96,7 @@ def any_story(draw: random.Random, junk: list[str]) -> list[Op]:
     ops: list[Op] = []
     while len(ops) < 60:
         skip = ("skip", draw.choice([0.05, 0.3, 1.0, 2.5, 6.0, 11.0]))
-        match draw.randint(0, 9):
+        match draw.randint(0, 11):
             case 0 | 1:
                 ops += [("free",), one("start", draw.choice(TARGETED)), skip]
             case 2:
@@ -107,7 +107,11 @@ def any_story(draw: random.Random, junk: list[str]) -> list[Op]:
                 ops += [("free",), one("fitting", "place"), ("skip", draw.choice([0.5, 9.0]))]
             case 7:
                 ops += [one("fault", draw.choice(FAULTS)), skip]
-            case 8:
+            case 8 | 9:
+                there = one("start", draw.choice(["walking to {a}", "touching {a}", "pushing {a}"]))
+                meanwhile = one("fault", draw.choice(["block", "shut", "move"]))
+                ops += [("free",), there, ("skip", draw.choice([0.3, 0.9, 1.7])), meanwhile, ("skip", 6.0)]
+            case 10:
                 ops += [("stop", draw.randint(0, 5)), skip]
             case _:
                 ops += [("half", draw.choice(TARGETED), *one()[:2], draw.randint(0, 40))]
@@ -322,7 +326,7 @@ def check_stands(before: HomeBody, after: HomeBody) -> None:
 told_of = given(st.integers(0, 2**32), st.integers(1, 40), st.lists(st.text(max_size=40), max_size=5))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @told_of
 def test_no_command_and_no_fault_breaks_the_world(seed: int, length: int, junk: list[str]) -> None:
     check_story(seed, length, junk)

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.rooms.crafts.agent.action_corpus import STUDY, STUDY_SCENE, YARD, YARD_SCENE
-from tests.rooms.crafts.agent.homes import scene_of
+from tests.rooms.crafts.agent.homes import body_of, scene_of
 
 from beforehand.crafts.agent.core.action_text import LONGEST_TEXT, Action, read_action
 from beforehand.crafts.agent.core.names import NotRead
@@ -98,3 +98,10 @@ def test_a_long_text_is_read_in_no_time() -> None:
 @pytest.mark.parametrize("text", ["", " ", ".", "!!!", "\n"])
 def test_nothing_is_no_action(text: str) -> None:
     assert refused(text).problems[0].code == "action.empty"
+
+
+def test_control_characters_are_refused_and_lines_are_joined() -> None:
+    assert refused("saying \x1b[31mhello").problems[0].code == "action.unreadable"
+    begun = body_of().start("saying\nhello")
+    assert isinstance(begun, tuple)
+    assert len(begun[0].state_text().splitlines()) == 4

@@ -99,3 +99,26 @@ def test_a_push_towards_a_door_that_shuts_ends_there() -> None:
     at = steered.body.world.places["cart1"].at
     assert at is not None
     assert at[0] <= 4.87
+
+
+def test_what_was_pushed_and_then_carried_off_stays_where_it_was_carried() -> None:
+    document = cabin()
+    document["objects"].append({"name": "cart1", "at": [3, 5], "size": [0.2, 0.2], "affords": ["push", "take"]})
+    steered = Steered(document)
+    steered("start(pushing cart1)", "skip(60, wake_on=done)")
+    steered.fault(fault="move", about="cart1", to="bench1")
+    steered("skip(1)", "stop(pushing cart1)")
+    assert steered.body.world.places["cart1"].support == "bench1"
+
+
+def test_what_is_carried_off_while_it_is_pushed_is_not_pushed_any_more() -> None:
+    document = cabin()
+    document["objects"].append({"name": "cart1", "at": [3, 5], "size": [0.2, 0.2], "affords": ["push", "take"]})
+    steered = Steered(document)
+    steered("start(pushing cart1)", "skip(60, wake_on=acting)", "skip(0.5)")
+    steered.fault(fault="move", about="cart1", to="bench1")
+    where = steered.body.world.at
+    steered("skip(5)")
+    assert steered.body.actions[0].stage == "failed"
+    assert steered.body.world.places["cart1"].support == "bench1"
+    assert steered.body.world.at == where

@@ -127,3 +127,25 @@ def test_a_body_too_close_to_a_thing_may_leave_and_not_come_closer() -> None:
 def test_bodies_in_the_same_surroundings_share_a_floor() -> None:
     one, other = (first_world(scene_of(home(thing("block", [5, 4], "touch")))) for _ in range(2))
     assert floor_of(one) is floor_of(other)
+
+
+@pytest.mark.parametrize("size", [[2, 2], [1.9, 1.9], [2, 1.8], [1.7, 1.7]])
+def test_a_body_between_a_thing_and_the_corner_of_the_bounds_gets_out(size: list[float]) -> None:
+    scene = scene_of(home(thing("bed1", [1, 1], "sit", size=size), agent={"at": [0, 0]}))
+    way = floor_of(first_world(scene)).way((0, 0), [(5, 5)])
+    assert way is not None
+    bed = box(1 - size[0] / 2, 1 - size[1] / 2, 1 + size[0] / 2, 1 + size[1] / 2)
+    path = LineString(way)
+    assert not path.crosses(bed)
+    assert path.distance(bed) >= min(0.2, Point(0, 0).distance(bed)) * 0.7 - 1e-9
+    clear = LineString(way[1:])
+    assert clear.distance(bed) >= 0.2 - 1e-9
+
+
+def test_a_body_in_a_nook_between_two_things_gets_out_along_them() -> None:
+    solids = (solid_box("a", (2, 1), (4, 1.7)), solid_box("b", (2, 3), (3, 1.7)))
+    floor = Floor(solids, RADIUS, BOUNDS)
+    way = floor.way((2, 2), [(8, 2)])
+    assert way is not None
+    assert LineString(way).length == pytest.approx(6)
+    assert floor.way((2, 2), [(2, 6)]) is not None

@@ -30,7 +30,7 @@ def warned(document: dict[str, Any], verbs: Verbs | None = None) -> dict[str, st
 
 @pytest.mark.parametrize(("name", "rooms", "things"), [("apartment", 4, 25), ("studio", 3, 20), ("workshop", 4, 25)])
 def test_the_example_homes_pass_without_a_warning(name: str, rooms: int, things: int) -> None:
-    scene = read_home(read_file(SCENES / f"{name}.yaml"))
+    scene = read_home(read_file(str(SCENES / f"{name}.yaml")))
     assert scene.name == name
     assert len(scene.rooms) >= rooms
     assert len(scene.objects) >= things
@@ -39,7 +39,7 @@ def test_the_example_homes_pass_without_a_warning(name: str, rooms: int, things:
 
 @pytest.mark.parametrize("name", ["apartment", "studio", "workshop"])
 def test_a_scene_survives_its_own_wire_form(name: str) -> None:
-    scene = read_home(read_file(SCENES / f"{name}.yaml"))
+    scene = read_home(read_file(str(SCENES / f"{name}.yaml")))
     assert read_home(scene.wire()) == scene
     assert HomeScene.model_validate(scene.wire()) == scene
 

@@ -43,6 +43,7 @@ def test_a_plug_in_verb_is_steered_like_any_other() -> None:
         (Verb("doze", ("dozing",), ("tail",)), "it needs tail"),
         (Verb("doze", ("dozing",), acts_s=-1), "acts_s lies between"),
         (Verb("doze", ("dozing",), aim="somewhere"), "its aim is one of"),  # type: ignore[arg-type]
+        (Verb("doze", ("dozing",), aim="spot"), "what goes somewhere needs the base"),
         (Verb("doze", ("dozing",), effect="take"), "aimed at a thing and has an end"),
     ],
 )

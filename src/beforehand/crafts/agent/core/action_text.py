@@ -5,6 +5,7 @@ be accounted for: what cannot be read is refused with the nearest it could be.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -82,6 +83,8 @@ def read_action(text: str, scene: HomeScene, verbs: Verbs) -> Action:
     if len(text) > LONGEST_TEXT:
         says = f"An action has {LONGEST_TEXT} letters at most."
         raise NotRead([problem("action.too_long", text, says)])
+    if any(unicodedata.category(letter) == "Cc" for word in words for letter in word):
+        raise NotRead([problem("action.unreadable", "", "There are control characters in it, which nobody can read.")])
     verb = verbs.by_form.get(words[0].lower())
     if verb is None:
         raise NotRead([_unknown_verb(words[0], verbs)])

@@ -55,7 +55,8 @@ class HomeBody:
         refused = (*_runs_already(running), *needs.refused)
         if refused:
             return Refused(refused)
-        going = begin(going, text, action, needs.holds, needs.hands)
+        shown = "".join(" " if letter.isspace() else letter for letter in text)  # the state has four lines
+        going = begin(going, shown, action, needs.holds, needs.hands)
         begun = going.actions[-1]
         change = Change(going.tick, begun.text, begun.stage, begun.why)
         return replace(self, going=going, record=self.record.with_changes([change], going)), change
@@ -86,7 +87,8 @@ class HomeBody:
 
     def passed(self, until: int, wake_on: str | None = None) -> "tuple[HomeBody, list[Change]]":
         going, changes = passed(self.going, until, wake_on)
-        return replace(self, going=going, record=self.record.with_changes(changes, going)), changes
+        record = self.record.with_changes(changes, going) if changes else self.record
+        return HomeBody(going, self.goal, record, self.verbs), changes
 
     def next_instant(self) -> int | None:
         return next_instant(self.going)

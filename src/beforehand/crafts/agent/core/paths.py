@@ -40,18 +40,29 @@ class Floor:
 
         A body that stands closer to something than its radius may leave it, and not come closer.
         """
-        leaving = [still_around(solid, self.radius_m, start) for solid in self.solids]
-        hulls = [hull for hull in leaving if hull is not None]
         free = [goal for goal in goals if self.is_free(goal) or math.dist(goal, start) < EPS]
         if not free:
             return None
-        return self._search(start, free, hulls)
+        leaving = [still_around(solid, self.radius_m, start) for solid in self.solids]
+        hulls = [hull for hull in leaving if hull is not None]
+        return self._search(start, list(self._exits(start)), free, hulls)
 
-    def _search(self, start: Point, goals: list[Point], hulls: list[Solid]) -> tuple[Point, ...] | None:
-        """A* over start, goals and corners; ties fall to the corner that comes first in the scene."""
-        count = len(self._corners)
-        points = [*self._corners, start, *goals]
-        home, ends = count, range(count + 1, len(points))
+    def _exits(self, start: Point) -> Iterable[Point]:
+        """Where a body that stands too close to something gets clear of it: straight away, or along its sides."""
+        for grown in self.grown:
+            if grown.contains(start):
+                x, y = grown.local(start)
+                for exit_ in ((grown.along, y), (-grown.along, y), (x, grown.across), (x, -grown.across)):
+                    if self.is_free(point := grown.world(exit_)):
+                        yield point
+
+    def _search(
+        self, start: Point, exits: list[Point], goals: list[Point], hulls: list[Solid]
+    ) -> tuple[Point, ...] | None:
+        """A* over start, exits, goals and corners; ties fall to the corner that comes first in the scene."""
+        home = len(self._corners)
+        points = [*self._corners, start, *exits, *goals]
+        ends = range(len(points) - len(goals), len(points))
 
         def left(point: Point) -> float:
             return min(math.dist(point, goal) for goal in goals)
@@ -67,7 +78,7 @@ class Floor:
             closed.add(node)
             if node in ends:
                 return self._back(node, came, points)
-            for other, length in self._steps(node, home, points, hulls, ends):
+            for other, length in self._steps(node, points, hulls, ends):
                 far = best[node] + length
                 if other not in closed and far < best.get(other, math.inf) - 1e-12:
                     best[other] = far
@@ -75,18 +86,14 @@ class Floor:
                     heapq.heappush(heap, (far + left(points[other]), other))
         return None
 
-    def _steps(
-        self, node: int, home: int, points: list[Point], hulls: list[Solid], ends: range
-    ) -> Iterable[tuple[int, float]]:
-        here = points[node]
-        if node == home:
-            for other in (*range(home), *ends):
-                if not any(hull.crosses(here, points[other]) for hull in hulls):
-                    yield other, math.dist(here, points[other])
-            return
-        yield from self._corners_seen(node)
-        for other in ends:
-            if self.is_clear(here, points[other]):
+    def _steps(self, node: int, points: list[Point], hulls: list[Solid], ends: range) -> Iterable[tuple[int, float]]:
+        """Where it is to go straight from a corner, the start or an exit, and how far."""
+        here, home = points[node], len(self._corners)
+        if node < home:
+            yield from self._corners_seen(node)
+        around = hulls if node == home else self.grown
+        for other in ends if node < home else range(len(points)):
+            if other != node and not any(hull.crosses(here, points[other]) for hull in around):
                 yield other, math.dist(here, points[other])
 
     def _corners_seen(self, node: int) -> list[tuple[int, float]]:

@@ -126,15 +126,16 @@ def rest_of(points: tuple[Point, ...], at: Point) -> tuple[Point, ...]:
 
 def passed(going: Going, until: int, wake_on: str | None = None) -> tuple[Going, list[Change]]:
     """Let time pass up to a tick, or until what `wake_on` names has happened; everything that changed on the way."""
-    going, changes = _happened(going) if going.tick < until else (going, [])
-    while going.tick < until:
-        upcoming = min((at for at in _instants(going) if at > going.tick), default=until)
-        going, new = _happened(_settled(replace(going, tick=min(upcoming, until))))
+    if until <= going.tick:
+        return going, []
+    going, changes = _happened(going)
+    while (upcoming := next_instant(going)) is not None and upcoming <= until:
+        going, new = _happened(_settled(going, upcoming))
         new += _newly_stuck(going)
         changes += new
         if wake_on is not None and any(wake_on in ("change", change.stage) for change in new):
-            break
-    return _settled(going), changes
+            return _settled(going), changes
+    return _settled(going, until), changes
 
 
 def next_instant(going: Going) -> int | None:
@@ -276,38 +277,30 @@ def _unmoved(tracked: Tracked) -> str:
     return f"{tracked.action.thing} does not give way"
 
 
-def _settled(going: Going) -> Going:
-    """The world with the body, its gaze and what it pushes where they are at this tick."""
+def _settled(going: Going, tick: int | None = None) -> Going:
+    """The world with the body, its gaze and what it pushes where they are at a tick; at this one unless it is given."""
+    tick = going.tick if tick is None else tick
     world = going.world
+    at, facing = world.at, world.facing
     looking: Tracked | None = None
     for tracked in going.actions:
-        if tracked.action.verb.name == "look" and tracked.stage in ("moving", "done"):
-            looking = tracked
-        elif tracked.motion is not None and "base" in tracked.holds and tracked.stage in ("moving", "acting", "done"):
-            world = _carried_along(tracked, world, going.tick)
-    return replace(going, world=_gazing(looking, world, going.tick))
+        if tracked.action.verb.name == "look":
+            looking = tracked if tracked.stage in ("moving", "done") else looking
+        elif tracked.motion is not None and (tracked.stage == "moving" or tracked.pushed is not None):
+            at, facing = tracked.motion.pose(tick)
+            world = _pushed_along(tracked, tracked.motion, world, at)
+    world = world.posed(at, facing, facing)
+    if looking is not None and looking.motion is not None:
+        gaze = looking.motion.pose(tick)[1] if looking.stage == "moving" else looks_at(looking.action, world)
+        world = world.posed(at, facing, gaze)
+    return going if tick == going.tick and world is going.world else Going(tick, world, going.actions)
 
 
-def _carried_along(tracked: Tracked, world: World, tick: int) -> World:
-    assert tracked.motion is not None
-    if tracked.stage != "moving" and tracked.pushed is None:
+def _pushed_along(tracked: Tracked, motion: Motion, world: World, at: Point) -> World:
+    """The world with what is pushed as far from where it stood as the body is from where it began."""
+    if tracked.pushed is None:
         return world
-    at, facing = tracked.motion.pose(tick)
-    if at != world.at or facing != world.facing:
-        world = replace(world, at=at, facing=facing)
-    if tracked.pushed is not None:
-        begun = tracked.motion.points[0]
-        moved = (tracked.pushed[0] + at[0] - begun[0], tracked.pushed[1] + at[1] - begun[1])
-        if moved != world.places[str(tracked.action.thing)].at:
-            world = world.put(str(tracked.action.thing), Place(at=moved))
-    return world
-
-
-def _gazing(looking: Tracked | None, world: World, tick: int) -> World:
-    if looking is None or looking.motion is None:
-        gaze = world.facing
-    elif looking.stage == "moving":
-        gaze = looking.motion.pose(tick)[1]
-    else:
-        gaze = looks_at(looking.action, world)
-    return world if gaze == world.gaze else replace(world, gaze=gaze)
+    begun = motion.points[0]
+    moved = (tracked.pushed[0] + at[0] - begun[0], tracked.pushed[1] + at[1] - begun[1])
+    thing = str(tracked.action.thing)
+    return world if moved == world.places[thing].at else world.put(thing, Place(at=moved))

@@ -167,6 +167,8 @@ def _problems(verb: Verb, known: Verbs) -> Iterable[str]:
         yield f"its aim is one of {', '.join(get_args(Aim))}, its effect one of {', '.join(get_args(Effect)[1:])}."
     elif verb.effect and (verb.aim != "thing" or not verb.can_complete):
         yield "what has an effect is aimed at a thing and has an end."
+    if verb.aim in ("thing", "spot") and "base" not in verb.needs and verb.name != "look":
+        yield "what goes somewhere needs the base."
     if not verb.forms or not all(re.fullmatch(r"[a-z]+", form) for form in verb.forms):
         yield "its forms are single words in lower case."
     for form in verb.forms:

@@ -72,7 +72,10 @@ class World:
 
     def held(self, hand: str) -> str | None:
         """What a hand holds, `left` or `right`."""
-        return next((name for name, place in self.places.items() if hand in place.hands), None)
+        for name, place in self.places.items():
+            if place.hands and hand in place.hands:
+                return name
+        return None
 
     def under(self, name: str) -> tuple[str, ...]:
         """A thing, what it lies on or in, and so on down to what stands on the floor or is in a hand."""
@@ -103,6 +106,13 @@ class World:
                 return place.support
             place = self.places[place.support]
         return None
+
+    def posed(self, at: Point, facing: float, gaze: float) -> "World":
+        """The same world with the body in another pose; written out, since it happens at every tick."""
+        if at == self.at and facing == self.facing and gaze == self.gaze:
+            return self
+        rest = (self.places, self.open, self.posture, self.rests_on, self.blocked, self.slippery)
+        return World(self.scene, at, facing, gaze, *rest)
 
     def put(self, name: str, place: Place) -> "World":
         return replace(self, places={**self.places, name: place})
