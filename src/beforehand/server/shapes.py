@@ -206,6 +206,9 @@ class DecisionShape(Shape):
     evidence: dict[str, Any]
     verbs: list[str]
     effects: dict[str, str]
+    values: dict[str, dict[str, Any]] = Field(
+        default={}, description="The JSON schema of what goes with a verb, for those that take a value."
+    )
     if_unanswered: str
     asked_by: str
     covers: str

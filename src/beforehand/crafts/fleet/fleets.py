@@ -20,6 +20,7 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
+from beforehand.crafts.fleet.core.stream_trial import try_stream
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
@@ -158,12 +159,27 @@ class Fleets:
         await self.ask(fleet, PatchWorksite(name, occupancy))
         return self.worksite(fleet, name)
 
-    async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
-        if not isinstance(enabled, bool):
-            raise BadInputError("`enabled` is true or false.", code="stream.enabled")
-        fleet = self.find("streams", name, scene)
-        await self.ask(fleet, PatchStream(name, enabled))
-        return self.stream(fleet, name)
+    async def patch_stream(self, given: PatchStream, scene: str | None) -> dict[str, Any]:
+        if given.enabled is None and given.priority is None:
+            raise BadInputError("Give `enabled`, `priority`, or both.", code="stream.nothing_set")
+        fleet = self.find("streams", given.stream_id, scene)
+        await self.ask(fleet, given)
+        return self.stream(fleet, given.stream_id)
+
+    def try_stream(self, as_if: PatchStream, scene: str | None) -> dict[str, Any]:
+        """What a stream would do now, if it were as the patch says; nothing changes."""
+        fleet = self.find("streams", as_if.stream_id, scene)
+        trial = try_stream(fleet.driver.state, as_if, self.runtime.now())
+        where = {"scene": fleet.scene.name}
+        return {
+            "stream": {**wire_of(trial.stream), **where},
+            "candidates": [
+                {"sourceId": one.source_id, "targetId": one.target_id, "sinceTsMs": one.since_ms}
+                for one in trial.candidates
+            ],
+            "tasks": [{**task, **where} for task in trial.tasks],
+            "reasons": [reason.wire() for reason in trial.reasons],
+        }
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)

@@ -41,8 +41,11 @@ class PatchWorksite:
 
 @dataclass(frozen=True, slots=True)
 class PatchStream:
+    """What is None stays as it is."""
+
     stream_id: str
-    enabled: bool
+    enabled: bool | None = None
+    priority: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
