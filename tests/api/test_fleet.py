@@ -5,10 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from tests.api.conftest import line
-
-from beforehand.app.scenes import find_document, save_scene
 
 PATIENCE_S = 30
 

@@ -1,4 +1,4 @@
-"""Corrections people make while robots work: what stands on a worksite, whether and how soon a stream runs, one transport more.
+"""Corrections people make while robots work: what stands on a worksite, how a stream runs, one transport more.
 
 A correction of a reserved worksite changes what lies under the reservation. The task that holds it goes somewhere
 else if it still may; if it has committed, it is held and a person decides.
