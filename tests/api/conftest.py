@@ -21,6 +21,7 @@ from beforehand.app.logs import configure_logs
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import save_scene
 from beforehand.app.settings import load_settings
+from beforehand.app.tokens import Tokens
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, url_of
 
@@ -209,3 +210,15 @@ def cell_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
             yield server
 
     return opened
+
+
+@pytest.fixture
+async def guarded(serve_with: Callable[..., Any]) -> AsyncIterator[Any]:
+    async with serve_with(token="the-admins") as server:
+        tokens = Tokens(server.runtime.settings)
+        server.tokens = {role: tokens.add(role, role, 0) for role in ("viewer", "operator")} | {"admin": "the-admins"}
+        yield server
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

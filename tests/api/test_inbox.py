@@ -56,9 +56,7 @@ async def test_a_question_needs_an_answer(server: Any) -> None:
 async def test_a_held_task_names_the_steps_and_places_it_takes(fleet_server: Any) -> None:
     async with fleet_server() as server:
         await server.call("POST", "/robots/RB-01/faults", {"fault": "status5"})
-        await server.call(
-            "PATCH", "/streams/stream_pick_drop", {"enabled": True}
-        )
+        await server.call("PATCH", "/streams/stream_pick_drop", {"enabled": True})
         asked = await server.asked(scene="line")
         assert asked["values"]["done-by-hand"]["properties"]["step"]["enum"] == ["pick", "drop"]
         answer = {"verb": "done-by-hand", "value": "both"}

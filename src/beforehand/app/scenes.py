@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.documents import parse
 from beforehand.app.examples import example_files, find_document, no_scene
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
@@ -58,6 +59,28 @@ def warnings(runtime: Runtime, checked: dict[str, Any]) -> list[Problem]:
     """What is legal in a checked scene and yet worth a look."""
     scenes = runtime.scenes_of(checked["kind"])
     return [] if scenes is None else scenes.warnings(checked)
+
+
+def findings(runtime: Runtime, document: Any) -> dict[str, Any]:
+    """Everything that is wrong with a scene's document and what is odd about it; nothing is kept.
+
+    A text is read as YAML or JSON first.
+    """
+    try:
+        document = parse(document, "The scene") if isinstance(document, str) else document
+        checked = check_scene(runtime, document)
+    except BadInputError as error:
+        problems = error.problems or [Problem(code=error.code, about="", says=error.says, nearest=error.nearest)]
+        return {"ok": False, **_named(document), "problems": [one.wire() for one in problems], "warnings": []}
+    odd = [warning.wire() for warning in warnings(runtime, checked)]
+    summary = {name: len(items) for name, items in checked.items() if isinstance(items, list)}
+    return {"ok": True, **_named(checked), "summary": summary, "problems": [], "warnings": odd}
+
+
+def _named(document: Any) -> dict[str, str]:
+    """The kind and name a document says it has, as far as it says so."""
+    said = document if isinstance(document, dict) else {}
+    return {name: said[name][:200] for name in ("kind", "name") if isinstance(said.get(name), str)}
 
 
 async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:

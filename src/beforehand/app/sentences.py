@@ -72,6 +72,8 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "decisionOpened": lambda data: f"A person is asked: {_ended(data['title'])}",
     "decisionAnswered": _answered,
     "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",
+    "tokenAdded": lambda data: f"A token was made for {data['name']} ({data['role']}).",
+    "tokenRevoked": lambda data: f"The token of {data['name']} was revoked.",
     "templateSaved": lambda data: f"The template {data['name']} was kept.",
     "sceneSaved": lambda data: f"The scene {data['name']} was kept.",
     "sceneActivated": lambda data: f"The scene {data['name']} is live.",

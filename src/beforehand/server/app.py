@@ -22,7 +22,19 @@ from beforehand.server.brake import Brake
 from beforehand.server.kit import HttpPart
 from beforehand.server.middleware import RequestMiddleware
 from beforehand.server.page import routes as page
-from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
+from beforehand.server.routes import (
+    auth,
+    events,
+    health,
+    inbox,
+    installation,
+    plans,
+    runs,
+    scenes,
+    state,
+    templates,
+    tokens,
+)
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.sse import Audience
 from beforehand.server.writes import DEADLINE, KEY, WRITES, WriteMiddleware
@@ -36,6 +48,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     templates.router,
     inbox.router,
     scenes.router,
+    installation.router,
+    tokens.router,
     auth.router,
     health.router,
 )
