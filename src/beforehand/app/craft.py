@@ -68,6 +68,10 @@ def _no_warnings(document: Any) -> list[Problem]:
     return []
 
 
+def _no_machines(document: Any) -> Mapping[str, str]:
+    return {}
+
+
 async def _nothing(name: str) -> None: ...
 
 
@@ -89,6 +93,11 @@ class Scenes:
     activate: Callable[[str, Mapping[str, Any]], Awaitable[None]]
     """The scene is live from now on; raises ConflictError when it cannot be."""
     deactivate: Callable[[str], Awaitable[None]] = _nothing
+    """The scene is not live any more; raises ConflictError while something goes on in it."""
+    machines: Callable[[Any], Mapping[str, str]] = _no_machines
+    """The machines a checked document names: by the address each is known by, the name it has there."""
+    live_machines: Callable[[], Mapping[str, Mapping[str, str]]] = dict
+    """The same for every live scene, by the scene's name."""
     warnings: Callable[[Any], list[Problem]] = _no_warnings
     """What is legal in a checked document and yet worth a look."""
     state: Callable[[str], Awaitable[StateLists]] = _no_state

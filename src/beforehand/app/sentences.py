@@ -77,6 +77,7 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "templateSaved": lambda data: f"The template {data['name']} was kept.",
     "sceneSaved": lambda data: f"The scene {data['name']} was kept.",
     "sceneActivated": lambda data: f"The scene {data['name']} is live.",
+    "sceneDeactivated": lambda data: f"The scene {data['name']} rests.",
 }
 
 

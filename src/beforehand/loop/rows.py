@@ -122,5 +122,6 @@ ROWS: Mapping[str, RowMaker] = {
     "templateSaved": _template,
     "sceneSaved": _scene,
     "sceneActivated": _scene,
+    "sceneDeactivated": _scene,
     "requestsForgotten": _forgotten,
 }

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, get_args
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
-from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
+from beforehand.model.machine import SIM
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellController, CellReport
 
@@ -57,9 +58,20 @@ class Cells:
             await self.record(name, report, "")
 
     async def deactivate(self, name: str) -> None:
+        """Let go of the controller; ConflictError while a run holds the cell, also one of a plan for another scene."""
+        from beforehand.app.leases import refuse_held
+
+        await refuse_held(self.runtime, [f"{KIND}:{name}"])
+        await self._let_go(name)
+
+    async def _let_go(self, name: str) -> None:
         live = self.live.pop(name, None)
         if live is not None:
             await live.controller.close()
+
+    def live_machines(self) -> dict[str, dict[str, str]]:
+        """The robot of every live cell by its address."""
+        return {name: machines_of(cell.scene) for name, cell in self.live.items()}
 
     async def ready(self, name: str) -> None:
         """A cell only stands still until it is told something, so it is made live when it is needed."""
@@ -75,7 +87,7 @@ class Cells:
 
     async def close(self) -> None:
         for name in list(self.live):
-            await self.deactivate(name)
+            await self._let_go(name)
         await self.graph.close()
 
     # -- the state -----------------------------------------------------------------------------------------------
@@ -211,6 +223,11 @@ class Cells:
             raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
         live.controller.inject(fault)
         return {"scene": name, **fault.wire()}
+
+
+def machines_of(scene: CellScene) -> dict[str, str]:
+    """The one robot of a cell by what it is known by: its controller's address, or the scene where it is simulated."""
+    return {CONTROLLER_KINDS.address(scene.controller or SIM, scene.name): "its robot"}
 
 
 def read_fault(name: str, target: str | None = None) -> "CellFault":

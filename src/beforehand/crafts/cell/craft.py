@@ -5,7 +5,7 @@ from typing import Any
 
 from beforehand.app.craft import Craft, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.cells import KIND, STATE_ROW, Cells
+from beforehand.crafts.cell.cells import KIND, STATE_ROW, Cells, machines_of
 from beforehand.crafts.cell.core.ascii_map import draw_preview
 from beforehand.crafts.cell.core.scene import read_cell, warnings
 from beforehand.crafts.cell.graphs import GraphScenes, open_graph
@@ -43,6 +43,8 @@ def _scenes(cells: Cells) -> Scenes:
         warnings=lambda document: warnings(read_cell(document)),
         activate=cells.activate,
         deactivate=cells.deactivate,
+        machines=lambda document: machines_of(read_cell(document)),
+        live_machines=cells.live_machines,
         state=cells.state,
         lists=("cells",),
         find=find,

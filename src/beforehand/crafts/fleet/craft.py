@@ -7,7 +7,7 @@ from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED
 from beforehand.crafts.fleet.core.warnings import warnings
-from beforehand.crafts.fleet.fleets import KIND, Fleets
+from beforehand.crafts.fleet.fleets import KIND, Fleets, machines_of
 from beforehand.crafts.fleet.judging import judge_of
 from beforehand.crafts.fleet.plans import PLANNER, make_transport_plan
 from beforehand.crafts.fleet.sentences import SENTENCES
@@ -43,6 +43,8 @@ def _scenes(fleets: Fleets) -> Scenes:
         warnings=lambda document: warnings(read_fleet(document)),
         activate=fleets.activate,
         deactivate=fleets.deactivate,
+        machines=lambda document: machines_of(read_fleet(document)),
+        live_machines=fleets.live_machines,
         state=fleets.state,
         lists=("robots", "worksites", "streams", "tasks", "fleets"),
         summary=fleets.summary,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beforehand.app.craft import Answering
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.crafts.fleet.core.hands import follow_hands
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
@@ -67,14 +68,8 @@ class Fleets:
         if running is not None and running.scene == scene and not running.work.done():
             return
         if running is not None:
-            if running.driver.state.open_tasks and not running.work.done():
-                count = len(running.driver.state.open_tasks)
-                raise ConflictError(
-                    f"{count} tasks are under way in {name}; the changed scene waits until they have ended.",
-                    code="fleet.busy",
-                    hint="Disable its streams, let the tasks end, then activate it again.",
-                )
-            await self.deactivate(name)
+            _refuse_busy(running, "the changed scene waits until they have ended")
+            await self._stop(name)
         state = await rebuilt(self.runtime, scene)
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
@@ -98,6 +93,11 @@ class Fleets:
         return lambda frame: self.runtime.telemetry.publish(frame, name)
 
     async def deactivate(self, name: str) -> None:
+        if name in self.live:
+            _refuse_busy(self.live[name], "the scene stays active until they have ended")
+            await self._stop(name)
+
+    async def _stop(self, name: str) -> None:
         fleet = self.live.pop(name, None)
         if fleet is not None:
             fleet.work.cancel()
@@ -105,7 +105,11 @@ class Fleets:
 
     async def close(self) -> None:
         for name in list(self.live):
-            await self.deactivate(name)
+            await self._stop(name)
+
+    def live_machines(self) -> dict[str, dict[str, str]]:
+        """The robots of every live fleet by their addresses."""
+        return {name: machines_of(fleet.scene) for name, fleet in self.live.items()}
 
     # -- asking and telling --------------------------------------------------------------------------------------
 
@@ -319,6 +323,22 @@ class Fleets:
         state = self.live[name].driver.state
         held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
         return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
+
+
+def machines_of(scene: FleetScene) -> dict[str, str]:
+    """The robots of a scene by what each is known by: its link's address, or for a simulated one scene and id."""
+    return {LINK_KINDS.address(one.link, f"{scene.name}/{one.robot_id}"): one.robot_id for one in scene.robots}
+
+
+def _refuse_busy(fleet: LiveFleet, so: str) -> None:
+    tasks = fleet.driver.state.open_tasks
+    if tasks and not fleet.work.done():
+        many = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
+        raise ConflictError(
+            f"{many} under way in {fleet.scene.name}; {so}.",
+            code="fleet.busy",
+            hint="Disable its streams, let the tasks end, then try again.",
+        )
 
 
 def _scene_of_task(task_id: str) -> str:

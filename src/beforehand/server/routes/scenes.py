@@ -51,5 +51,13 @@ async def save_scene(runtime: RuntimeDep, name: str, document: Annotated[Any, do
     "/{name}/activate", operation_id="activateScene", dependencies=[admins_only()], responses=gives(SceneShape)
 )
 async def activate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
-    """Make a scene live."""
+    """Make a scene live; refused where another live scene names one of its machines."""
     return Json(await verbs.activate_scene(runtime, name))
+
+
+@router.post(
+    "/{name}/deactivate", operation_id="deactivateScene", dependencies=[admins_only()], responses=gives(SceneShape)
+)
+async def deactivate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
+    """Let a live scene rest; refused while something goes on in it."""
+    return Json(await verbs.deactivate_scene(runtime, name))
