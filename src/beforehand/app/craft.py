@@ -167,6 +167,33 @@ class Owner:
     """Take one of its things up again from the log, after its driver stopped on a bug."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """Something that moves, or may begin to, in a live scene."""
+
+    scene: str
+    kind: str
+    what: str
+    """What holding it means, a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """How what a craft moves is made to stand still, when somebody holds everything, and let go.
+
+    Runs are paused without it; this is for what moves beside them, and for machines that can stop in the middle.
+    """
+
+    kind: str
+    """The kind of what is held, such as `tank`."""
+    moving: Callable[[], Sequence[Moving]]
+    """Everything that nobody holds by hand already."""
+    hold: Callable[[str], Awaitable[None]]
+    """Make it stand still, in the scene of this name; held already, nothing happens."""
+    clear: Callable[[str], Awaitable[None]]
+    """Let it go on; not held, nothing happens."""
+
+
 async def _close_nothing() -> None: ...
 
 
@@ -180,6 +207,7 @@ class Parts:
     planner: Planner | None = None
     documents: Documents | None = None
     judge: Judge | None = None
+    holds: Holds | None = None
     tools: tuple[Tool, ...] = ()
     owners: Mapping[str, Owner] = field(default_factory=dict)
     """By what the ids of their things begin with: `tank` owns `tank:north`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from beforehand.app.documents import parse
 from beforehand.app.examples import example_files, find_document, no_scene
+from beforehand.app.holds import standing_still
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
@@ -124,7 +125,8 @@ async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
         if scenes is None:
             raise ConflictError(f"No craft for scenes of kind {row['kind']!r} is installed.", code="scene.no_craft")
         _refuse_shared(runtime, name, scenes.machines(row["document"]))
-        await scenes.activate(name, row["document"])
+        async with standing_still(runtime, name):
+            await scenes.activate(name, row["document"])
         if not row.get("active"):
             row = {**row, "active": True}
             await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
@@ -179,7 +181,8 @@ async def recover_scenes(runtime: Runtime) -> None:
         if scenes is not None:
             try:
                 _refuse_shared(runtime, row["name"], scenes.machines(row["document"]))
-                await scenes.activate(row["name"], row["document"])
+                async with standing_still(runtime, row["name"]):
+                    await scenes.activate(row["name"], row["document"])
             except BeforehandError as error:  # something outside does not answer: this scene stands still
                 log.error("a scene could not be made live", scene=row["name"], says=error.says)
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from beforehand.app.holds import held
 from beforehand.app.inbox import list_decisions
 from beforehand.app.runs import list_runs
 from beforehand.app.runtime import Runtime
@@ -25,6 +26,9 @@ async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, An
             for name, items in (await brought.state(row["name"])).items():
                 shown.setdefault(name, []).extend(items)
     decisions = await list_decisions(runtime)
+    hold = await held(runtime)
+    if hold is not None:
+        shown["hold"] = hold
     shown["runs"] = runs
     shown["decisions"] = [item for item in decisions if scene is None or await _scene_of(runtime, item) == scene]
     return shown

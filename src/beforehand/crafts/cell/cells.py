@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
+from beforehand.app.craft import Moving
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
@@ -13,7 +14,7 @@ from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
 from beforehand.model.machine import SIM
 from beforehand.model.reason import Problem
-from beforehand.ports.cell import CellController, CellReport
+from beforehand.ports.cell import CellController, CellReport, HoldingController
 
 if TYPE_CHECKING:
     from beforehand.adapters.sim.cell_faults import CellFault
@@ -72,6 +73,26 @@ class Cells:
     def live_machines(self) -> dict[str, dict[str, str]]:
         """The robot of every live cell by its address."""
         return {name: machines_of(cell.scene) for name, cell in self.live.items()}
+
+    # -- held with everything ------------------------------------------------------------------------------------
+
+    def moving(self) -> list[Moving]:
+        """Every live cell: its runs start no step, and where the controller can, what is in flight stops at once."""
+        later, at_once = "Stops after the step in flight.", "Stops at once, and goes on from there."
+        return [
+            Moving(name, KIND, at_once if isinstance(cell.controller, HoldingController) else later)
+            for name, cell in self.live.items()
+        ]
+
+    async def hold(self, name: str) -> None:
+        controller = self.live[name].controller if name in self.live else None
+        if isinstance(controller, HoldingController):
+            await controller.hold()
+
+    async def let_go(self, name: str) -> None:
+        controller = self.live[name].controller if name in self.live else None
+        if isinstance(controller, HoldingController):
+            await controller.go_on()
 
     async def ready(self, name: str) -> None:
         """A cell only stands still until it is told something, so it is made live when it is needed."""

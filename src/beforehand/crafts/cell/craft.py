@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.app.craft import Craft, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.cell.cells import KIND, STATE_ROW, Cells, machines_of
 from beforehand.crafts.cell.core.ascii_map import draw_preview
@@ -27,6 +27,7 @@ def open_cells(runtime: Runtime) -> Parts:
         planner=_planner(cells),
         documents=documents_of(cells),
         judge=judge_of(cells),
+        holds=Holds(KIND, cells.moving, cells.hold, cells.let_go),
         tools=cell_tools(cells),
         close=cells.close,
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Owner, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED
@@ -30,6 +30,7 @@ def open_fleets(runtime: Runtime) -> Parts:
         scenes=_scenes(fleets),
         planner=Planner(PLANNER, plan),
         judge=judge_of(fleets),
+        holds=Holds(KIND, fleets.moving, fleets.hold, fleets.let_go),
         tools=fleet_tools(fleets),
         owners={KIND: Owner(fleets.answer, fleets.restart)},
         close=fleets.close,

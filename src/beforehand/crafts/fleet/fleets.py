@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from beforehand.app.craft import Answering
+from beforehand.app.craft import Answering, Moving
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.fleet.core.check import LINK_KINDS
@@ -196,10 +196,28 @@ class Fleets:
         return {**wire_of(fleet.driver.state.tasks[name]), "scene": fleet.scene.name}
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
+        from beforehand.app.holds import everything_held, held
+
         fleet = self.fleet(name)
+        everything = await held(self.runtime)
+        if verb == "clear" and everything is not None:
+            raise everything_held(everything)
         await self.ask(fleet, FleetVerb(verb))
         hold = fleet.driver.state.hold
         return {"scene": name, "held": bool(hold), **hold.wire()}
+
+    def moving(self) -> list[Moving]:
+        """The fleets that no person holds."""
+        what = "Every robot stands, and no task is given out."
+        return [Moving(name, KIND, what) for name, state in self.states.items() if not state.hold.person]
+
+    async def hold(self, name: str) -> None:
+        await self.ask(self.fleet(name), FleetVerb("hold"))
+
+    async def let_go(self, name: str) -> None:
+        """The fleet goes on; one that rests meanwhile has nothing to let go."""
+        if name in self.live:
+            await self.ask(self.fleet(name), FleetVerb("let-go"))
 
     async def answer(self, decision: Decision, given: Answering) -> None:
         """A person's answer to what a fleet asked."""

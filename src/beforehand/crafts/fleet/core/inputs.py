@@ -30,7 +30,7 @@ class RobotVerb:
 @dataclass(frozen=True, slots=True)
 class FleetVerb:
     verb: str
-    """`hold` stops every robot and all dispatch; `clear` lifts that, and a freeze after an error."""
+    """`hold` stops every robot and all dispatch; `let-go` lifts that, `clear` also a freeze after an error."""
 
 
 @dataclass(frozen=True, slots=True)
