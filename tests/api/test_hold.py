@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from tests.api.conftest import bearer, line, serving
 
-from beforehand.adapters.sim.cell import SimCell
+from beforehand.adapters.sim.cell import SimCell, open_sim_cell
 from beforehand.app.examples import find_document
 from beforehand.app.scenes import save_scene
+from beforehand.crafts.cell import controllers
 from beforehand.crafts.fleet.fleets import Fleets
+from beforehand.ports.cell import ControllerRequest
 from beforehand.server.serve import recover
 
 
@@ -38,10 +40,18 @@ def kinds(answer: Any) -> list[tuple[str, str]]:
     return sorted((entry["kind"], entry["scene"]) for entry in answer["what"])
 
 
+class WithoutHold:
+    """A controller that cannot stop in the middle."""
+
+    def __init__(self, request: ControllerRequest) -> None:
+        inner = open_sim_cell(request)
+        self.do, self.stop, self.report, self.did = inner.do, inner.stop, inner.report, inner.did
+        self.place, self.close = inner.place, inner.close
+
+
 @pytest.fixture
 def no_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A controller that cannot stop in the middle."""
-    monkeypatch.delattr(SimCell, "hold")
+    monkeypatch.setattr(controllers, "_FACTORIES", {"sim": WithoutHold})
 
 
 async def test_everything_is_held_and_given_back(serve_with: Any) -> None:
