@@ -14,6 +14,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 from beforehand.model.versions import Upcasters
+from beforehand.ports.store import Store
 from beforehand.ports.tool import Tool
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ async def _no_state(name: str) -> StateLists:
     return {}
 
 
+async def _no_past(name: str, store: Store) -> StateLists:
+    return {}
+
+
 async def _nowhere(name: str) -> Any:
     return None
 
@@ -102,6 +107,10 @@ class Scenes:
     """What is legal in a checked document and yet worth a look."""
     state: Callable[[str], Awaitable[StateLists]] = _no_state
     """What is live in a scene, for `GET /state`: lists by name."""
+    state_at: Callable[[str, Store], Awaitable[StateLists]] = _no_past
+    """The same as it was where a store ends, for `GET /state?at=`; what is not in the log is left out."""
+    replays: tuple[str, ...] = ()
+    """The kinds of events whose rows `state_at` reads."""
     lists: tuple[str, ...] = ()
     """The names of those lists, which `GET /state` always has."""
     summary: Callable[[str], Awaitable[list[str]]] | None = None

@@ -15,12 +15,14 @@ from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoun
 from beforehand.model.machine import SIM
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellController, CellReport, HoldingController
+from beforehand.ports.store import Store
 
 if TYPE_CHECKING:
     from beforehand.adapters.sim.cell_faults import CellFault
 
 KIND = "cell"
 STATE_ROW = "cellState"
+STATE_CHANGED = "cellStateChanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,7 @@ class Cells:
 
     async def _log_state(self, name: str, data: Mapping[str, Any], correlation_id: str = "") -> None:
         await self.runtime.log(
-            "cellStateChanged", data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
+            STATE_CHANGED, data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
         )
 
     async def scene(self, name: str) -> CellScene:
@@ -226,6 +228,10 @@ class Cells:
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live, for `GET /state`."""
         return {"cells": [{"scene": name, **(await self._state_row(name) or {}), "active": name in self.live}]}
+
+    async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
+        """The same as it was where the store ends."""
+        return {"cells": [{"scene": name, **(await store.row(STATE_ROW, name) or {}), "active": True}]}
 
     async def inject(self, name: str, fault: "CellFault") -> dict[str, Any]:
         """Have the simulated controller go wrong at the next command that fits."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from beforehand.app.craft import Craft, Holds, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.cells import KIND, STATE_ROW, Cells, machines_of
+from beforehand.crafts.cell.cells import KIND, STATE_CHANGED, STATE_ROW, Cells, machines_of
 from beforehand.crafts.cell.core.ascii_map import draw_preview
 from beforehand.crafts.cell.core.scene import read_cell, warnings
 from beforehand.crafts.cell.graphs import GraphScenes, open_graph
@@ -47,6 +47,8 @@ def _scenes(cells: Cells) -> Scenes:
         machines=lambda document: machines_of(read_cell(document)),
         live_machines=cells.live_machines,
         state=cells.state,
+        state_at=cells.state_at,
+        replays=(STATE_CHANGED,),
         lists=("cells",),
         find=find,
         kept_elsewhere=cells.graph.names,
@@ -79,7 +81,7 @@ def _http() -> Any:
 CRAFT = Craft(
     "cell",
     open=open_cells,
-    rows={"cellStateChanged": _state_row},
+    rows={STATE_CHANGED: _state_row},
     remembers=(STATE_ROW,),
     sentences=SENTENCES,
     http=_http,

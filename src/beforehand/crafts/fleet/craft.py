@@ -47,6 +47,7 @@ def _scenes(fleets: Fleets) -> Scenes:
         machines=lambda document: machines_of(read_fleet(document)),
         live_machines=fleets.live_machines,
         state=fleets.state,
+        state_at=fleets.state_at,
         lists=("robots", "worksites", "streams", "tasks", "fleets"),
         summary=fleets.summary,
     )

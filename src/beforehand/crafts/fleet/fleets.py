@@ -20,7 +20,7 @@ from beforehand.crafts.fleet.core.inputs import (
     TaskVerb,
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
+from beforehand.crafts.fleet.core.state import ENDED, FleetState, Seen, robot_wire
 from beforehand.crafts.fleet.core.stream_trial import try_stream
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.sentences import robot_says, task_says
@@ -31,7 +31,7 @@ from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
 from beforehand.ports.log import Log
-from beforehand.ports.store import EventFilter
+from beforehand.ports.store import EventFilter, Store
 
 if TYPE_CHECKING:
     from beforehand.crafts.fleet.driver import FleetDriver, Ready
@@ -249,11 +249,8 @@ class Fleets:
     def robot(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
         state = fleet.driver.state
         report = state.seen[name].report
-        shown = robot_wire(state.robots[name], state.seen[name])
-        task = state.tasks.get(str(state.robots[name].task_id))
-        says = robot_says(shown) if task is None else task_says(wire_of(task))
         where = {"x": round(report.x, 3), "y": round(report.y, 3)}
-        return {**shown, "scene": fleet.scene.name, **where, "says": says}
+        return {**_shown_robot(state, name, state.seen[name]), "scene": fleet.scene.name, **where}
 
     def worksite(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
         return {**wire_of(fleet.driver.state.worksites[name]), "scene": fleet.scene.name}
@@ -313,24 +310,18 @@ class Fleets:
         if fleet is None:
             return {}
         state = fleet.driver.state
-        return {
-            "robots": [self.robot(fleet, robot_id) for robot_id in state.robots],
-            "worksites": [self.worksite(fleet, site_id) for site_id in state.worksites],
-            "streams": [self.stream(fleet, stream_id) for stream_id in state.streams],
-            "tasks": [{**wire_of(task), "scene": name} for task in state.tasks.values() if task.status not in ENDED],
-            "fleets": [
-                {
-                    "scene": name,
-                    "held": bool(state.hold),
-                    "person": state.hold.person,
-                    "heldTasks": list(state.hold.tasks),
-                    "heldRobots": list(state.hold.robots),
-                    "tasksCompleted": state.completed,
-                    "tasksFailed": state.failed,
-                    "tasksCanceled": state.canceled,
-                }
-            ],
-        }
+        return {"robots": [self.robot(fleet, robot_id) for robot_id in state.robots], **_lists(state)}
+
+    async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
+        """The same as it was where the store ends; where the robots were, and what they reported, is not in the log."""
+        from beforehand.crafts.fleet.history import looked_up
+
+        found = await looked_up(store, name, aside=True)
+        if found is None:
+            return {}
+        state = found[0]
+        robots = [{**_shown_robot(state, one), "scene": name} for one in state.robots]
+        return {"robots": robots, **_lists(state)}
 
     async def summary(self, name: str) -> list[str]:
         """How many transports are under way, in a sentence."""
@@ -341,6 +332,35 @@ class Fleets:
         state = self.live[name].driver.state
         held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
         return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
+
+
+def _shown_robot(state: FleetState, name: str, seen: Seen | None = None) -> dict[str, Any]:
+    """A robot and what it does in words; with what was last seen of it, where that is known."""
+    shown = wire_of(state.robots[name]) if seen is None else robot_wire(state.robots[name], seen)
+    task = state.tasks.get(str(state.robots[name].task_id))
+    return {**shown, "says": robot_says(shown) if task is None else task_says(wire_of(task))}
+
+
+def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
+    """Everything of a fleet but its robots, as `GET /state` has it."""
+    name = state.scene.name
+    fleet = {
+        "scene": name,
+        "held": bool(state.hold),
+        "person": state.hold.person,
+        "heldTasks": list(state.hold.tasks),
+        "heldRobots": list(state.hold.robots),
+        "tasksCompleted": state.completed,
+        "tasksFailed": state.failed,
+        "tasksCanceled": state.canceled,
+    }
+    tasks = [task for task in state.tasks.values() if task.status not in ENDED]
+    return {
+        "worksites": [{**wire_of(site), "scene": name} for site in state.worksites.values()],
+        "streams": [{**wire_of(stream), "scene": name} for stream in state.streams.values()],
+        "tasks": [{**wire_of(task), "scene": name} for task in tasks],
+        "fleets": [fleet],
+    }
 
 
 def machines_of(scene: FleetScene) -> dict[str, str]:

@@ -66,9 +66,9 @@ RobotShape: Any = _shape_of(
     scene=(str, ...),
     battery=(float | None, None),
     node_id=(str | None, None),
-    last_seen_ts_ms=(int, ...),
-    x=(float, ...),
-    y=(float, ...),
+    last_seen_ts_ms=(int | None, None),
+    x=(float | None, None),
+    y=(float | None, None),
     says=(str, Field(description="What it does, in words.")),
 )
 WorksiteShape: Any = _shape_of("WorksiteShape", Worksite, scene=(str, ...))
