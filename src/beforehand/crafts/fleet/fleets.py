@@ -21,7 +21,6 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState, Seen, robot_wire
-from beforehand.crafts.fleet.core.stream_trial import try_stream
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
@@ -172,6 +171,8 @@ class Fleets:
 
     def try_stream(self, as_if: PatchStream, scene: str | None) -> dict[str, Any]:
         """What a stream would do now, if it were as the patch says; nothing changes."""
+        from beforehand.crafts.fleet.core.stream_trial import try_stream
+
         fleet = self.find("streams", as_if.stream_id, scene)
         trial = try_stream(fleet.driver.state, as_if, self.runtime.now())
         where = {"scene": fleet.scene.name}

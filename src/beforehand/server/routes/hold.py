@@ -16,7 +16,7 @@ NoBody = Annotated[Nothing, body(Nothing, optional=True)]
 
 @router.post("/hold", operation_id="holdEverything", responses=gives(HoldAnswerShape))
 async def hold(runtime: RuntimeDep, caller: CallerDep, _: NoBody) -> Json:
-    """Let nothing move: fleets stand, cells stop after the step in flight or at once, runs pause.
+    """Let nothing move: machines stop at once where they can, else after the step in flight, and runs pause.
 
     This is not an emergency stop. A second call says that it is held already.
     """

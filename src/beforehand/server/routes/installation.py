@@ -6,8 +6,9 @@ from beforehand.app.doctor import diagnosis
 from beforehand.app.installed import installed
 from beforehand.app.settings import shown_settings
 from beforehand.server.callers import RuntimeDep, admins_only
+from beforehand.server.installation_shapes import DoctorShape, PluginsShape, SettingsShape
 from beforehand.server.responses import Json
-from beforehand.server.shapes import DoctorShape, PluginsShape, SettingsShape, gives
+from beforehand.server.shapes import gives
 
 router = APIRouter(tags=["installation"])
 
