@@ -16,6 +16,8 @@ from beforehand.model.errors import ConflictError
 
 LOCK = "machines"
 """The name of the one turn that all who take machines wait for."""
+HOLD = ("hold", "everything")
+"""The row that is there while everything is held; then nobody is given a machine."""
 
 
 async def holder_of(runtime: Runtime, machine: str, *, but: str = "") -> dict[str, Any] | None:
@@ -50,6 +52,9 @@ def lease_for(runtime: Runtime) -> Any:
     async def lease(driver: RunDriver, command: LeaseMachine) -> None:
         async with runtime.turns[LOCK]:
             held = await holder_of(runtime, command.machine, but=driver.run.run_id)
+            everything = await runtime.store.row(*HOLD)
+            if everything is not None:
+                held = {"machine": command.machine, "since": everything["since"], "by": everything["by"]}
             await driver.request(MachineAsked(runtime.now(), command.step_id, command.machine, held))
 
     return lease

@@ -56,6 +56,10 @@ def _answered(data: Data) -> str:
     return f"Answered with “{answer.get('verb', '')}”{by}: {_ended(data['title'])}"
 
 
+def _by(data: Data) -> str:
+    return f" by {data['by']}" if data.get("by") else ""
+
+
 def _ended(title: str) -> str:
     return title if title.endswith((".", "?", "!")) else f"{title}."
 
@@ -72,9 +76,14 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "decisionOpened": lambda data: f"A person is asked: {_ended(data['title'])}",
     "decisionAnswered": _answered,
     "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",
+    "everythingHeld": lambda data: f"Everything is held{_by(data)}.",
+    "everythingCleared": lambda data: f"Everything goes on{_by(data)}.",
+    "tokenAdded": lambda data: f"A token was made for {data['name']} ({data['role']}).",
+    "tokenRevoked": lambda data: f"The token of {data['name']} was revoked.",
     "templateSaved": lambda data: f"The template {data['name']} was kept.",
     "sceneSaved": lambda data: f"The scene {data['name']} was kept.",
     "sceneActivated": lambda data: f"The scene {data['name']} is live.",
+    "sceneDeactivated": lambda data: f"The scene {data['name']} rests.",
 }
 
 

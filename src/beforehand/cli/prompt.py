@@ -81,6 +81,7 @@ def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
     from rich.text import Text
 
     from beforehand.app.evidence import call_text
+    from beforehand.engine.verb_values import in_words
 
     screen = screen or console(sys.stderr)
     evidence = decision.get("evidence", {})
@@ -97,8 +98,11 @@ def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
             screen.print(Text(f"  {name}: {plain(shown)[:2000]}", style="dim"))
     if evidence.get("diff"):
         screen.print(diff_text(str(evidence["diff"])))
+    values = decision.get("values", {})
     for verb, effect in decision.get("effects", {}).items():
         screen.print(Text(f"  {verb}: {plain(effect)}"))
+        if verb in values:
+            screen.print(Text(f"    value: {plain(in_words(values[verb]))}", style="dim"))
 
 
 def diff_text(diff: str) -> Any:

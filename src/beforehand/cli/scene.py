@@ -71,22 +71,14 @@ def check(
     from beforehand.app.dry_run import check_scene_document
     from beforehand.app.examples import find_document
     from beforehand.cli.run_async import run_async
-    from beforehand.model.errors import BadInputError
 
-    document = find_document(file)
-    checked: dict[str, Any] = {}
-    problems: list[dict[str, Any]] = []
-    odd: list[dict[str, Any]] = []
-    try:
-        checked, warnings = run_async(check_scene_document(settings_from(), document))
-        odd = [warning.wire() for warning in warnings]
-    except BadInputError as error:
-        problems = [problem.wire() for problem in error.problems]
-        problems = problems or [{"code": error.code, "about": "", "says": error.says, "nearest": list(error.nearest)}]
+    found = run_async(check_scene_document(settings_from(), find_document(file)))
+    problems, odd = found["problems"], found["warnings"]
     if output is Output.JSON:
-        print_json({"valid": not problems, "name": checked.get("name"), "problems": problems, "warnings": odd})
-    elif not problems:
-        print_out(f"The scene {checked['name']} is valid.")
+        name = found["name"] if found["ok"] else None
+        print_json({"valid": found["ok"], "name": name, "problems": problems, "warnings": odd})
+    elif found["ok"]:
+        print_out(f"The scene {found['name']} is valid.")
     if odd:
         print_problems(odd, head="Worth a look:")
     if problems:

@@ -6,6 +6,7 @@ from beforehand.engine.board import Board
 from beforehand.engine.inputs import SetTimer, StepEnded, StopStep
 from beforehand.engine.leasing import give_back
 from beforehand.engine.state import RunState, StepState
+from beforehand.engine.verb_values import HAPPENED, INSERT, retry_value
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import GOOD_STATUSES, RunStatus, StepStatus
 
@@ -128,6 +129,7 @@ def _ask_what_to_do(board: Board, state: StepState, error: str) -> None:
         state,
         title=f"{state.step.description or state.step.id} failed: what now?",
         effects=FAILURE_EFFECTS,
+        values={"retry": retry_value(board.catalog.get(state.step.tool)), "insert": INSERT},
         evidence=evidence,
         covers=content_hash(evidence),
     )
@@ -244,6 +246,7 @@ def put_in_doubt(board: Board, state: StepState, says: str) -> None:
             "run-again": "It is started once more.",
             "abort": "The step counts as failed and nothing new starts.",
         },
+        values={"happened": HAPPENED},
         evidence=evidence,
         covers=content_hash({"key": board.run.key_of(state.step.id, state.attempt)}),
     )

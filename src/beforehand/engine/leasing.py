@@ -61,7 +61,8 @@ def machine_asked(board: Board, given: MachineAsked) -> None:
     state = run.steps.get(given.step_id)
     if state is None or given.step_id not in run.eligible or run.cancelling or run.stopped_by:
         return
-    says = f"{given.machine} is held by {given.held_by.get('runId')} since {given.held_by.get('since')}."
+    by = given.held_by.get("runId") or given.held_by.get("by") or "a person"
+    says = f"{given.machine} is held by {by} since {given.held_by.get('since')}."
     reason = {"code": "machine.held", "about": state.step.id, "says": says, "tryNext": "Answer in the inbox."}
     board.update_step(state, StepStatus.READY, reason=reason)
     evidence = {"tool": state.step.tool, "args": dict(state.step.args), "says": says, "heldBy": dict(given.held_by)}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from beforehand.engine.references import holds_reference
+from beforehand.model.reason import name_list, nearest_names
 from beforehand.ports.tool import ToolSpec
 
 _PLAIN_TYPES: dict[str, tuple[type, ...]] = {
@@ -50,24 +51,34 @@ class ToolCatalog:
         schema = self._specs[tool].input_schema
         if _fits_plainly(schema, args):
             return []
-        found: set[tuple[str, str]] = set()
-        try:
-            for error in self._validator(tool, schema).iter_errors(dict(args)):
-                if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
-                    found.add((_path(error.absolute_path), _sentence(error)))
-                if len(found) >= _MAX_COMPLAINTS:
-                    break
-        except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
-            return sorted(found)
-        return sorted(found)
-
-    def _validator(self, tool: str, schema: Mapping[str, Any]) -> Any:
         if tool not in self._validators:
-            from jsonschema.validators import validator_for
-            from referencing.jsonschema import EMPTY_REGISTRY  # else a `$ref` might be fetched from anywhere
+            self._validators[tool] = _validator(schema)
+        return _complaints(self._validators[tool], dict(args), filled_in, "args")
 
-            self._validators[tool] = validator_for(schema)(schema, registry=EMPTY_REGISTRY)
-        return self._validators[tool]
+
+def complaints_about(schema: Mapping[str, Any], value: Any, *, filled_in: bool, where: str) -> list[tuple[str, str]]:
+    """The same for any value and schema; `where` is what the value is called."""
+    return _complaints(_validator(schema), value, filled_in, where)
+
+
+def _validator(schema: Mapping[str, Any]) -> Any:
+    from jsonschema.validators import validator_for
+    from referencing.jsonschema import EMPTY_REGISTRY  # else a `$ref` might be fetched from anywhere
+
+    return validator_for(schema)(schema, registry=EMPTY_REGISTRY)
+
+
+def _complaints(validator: Any, value: Any, filled_in: bool, where: str) -> list[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    try:
+        for error in validator.iter_errors(value):
+            if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
+                found.add((_path(where, error.absolute_path), _sentence(error)))
+            if len(found) >= _MAX_COMPLAINTS:
+                break
+    except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
+        return sorted(found)
+    return sorted(found)
 
 
 def _fits_plainly(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
@@ -95,8 +106,8 @@ def _keeps_bounds(value: Any, rule: Mapping[str, Any]) -> bool:
         return False
 
 
-def _path(parts: Iterable[Any]) -> str:
-    return "args" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+def _path(where: str, parts: Iterable[Any]) -> str:
+    return where + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
 
 
 def _sentence(error: Any) -> str:
@@ -112,6 +123,11 @@ def _sentence(error: Any) -> str:
         case "type":
             wanted = error.validator_value
             return f"must be {wanted if isinstance(wanted, str) else ' or '.join(wanted)}, not {_kind(error.instance)}"
+        case "enum" if isinstance(error.instance, str):
+            choices = list(map(str, error.validator_value))
+            near = name_list(nearest_names(error.instance[:80], choices))
+            many = f"one of {near}" if len(choices) <= 10 else f"one of {len(choices)} choices such as {near}"
+            return f"must be {many}, not {error.instance[:80]!r}"
     message: str = error.message
     return message if len(message) <= 200 else message[:197] + "…"
 

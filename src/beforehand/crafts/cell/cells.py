@@ -4,21 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
+from beforehand.app.craft import Moving
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
-from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
+from beforehand.model.machine import SIM
 from beforehand.model.reason import Problem
-from beforehand.ports.cell import CellController, CellReport
+from beforehand.ports.cell import CellController, CellReport, HoldingController
+from beforehand.ports.store import Store
 
 if TYPE_CHECKING:
     from beforehand.adapters.sim.cell_faults import CellFault
 
 KIND = "cell"
 STATE_ROW = "cellState"
+STATE_CHANGED = "cellStateChanged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +61,40 @@ class Cells:
             await self.record(name, report, "")
 
     async def deactivate(self, name: str) -> None:
+        """Let go of the controller; ConflictError while a run holds the cell, also one of a plan for another scene."""
+        from beforehand.app.leases import refuse_held
+
+        await refuse_held(self.runtime, [f"{KIND}:{name}"])
+        await self._let_go(name)
+
+    async def _let_go(self, name: str) -> None:
         live = self.live.pop(name, None)
         if live is not None:
             await live.controller.close()
+
+    def live_machines(self) -> dict[str, dict[str, str]]:
+        """The robot of every live cell by its address."""
+        return {name: machines_of(cell.scene) for name, cell in self.live.items()}
+
+    # -- held with everything ------------------------------------------------------------------------------------
+
+    def moving(self) -> list[Moving]:
+        """Every live cell: its runs start no step, and where the controller can, what is in flight stops at once."""
+        later, at_once = "Stops after the step in flight.", "Stops at once, and goes on from there."
+        return [
+            Moving(name, KIND, at_once if isinstance(cell.controller, HoldingController) else later)
+            for name, cell in self.live.items()
+        ]
+
+    async def hold(self, name: str) -> None:
+        controller = self.live[name].controller if name in self.live else None
+        if isinstance(controller, HoldingController):
+            await controller.hold()
+
+    async def let_go(self, name: str) -> None:
+        controller = self.live[name].controller if name in self.live else None
+        if isinstance(controller, HoldingController):
+            await controller.go_on()
 
     async def ready(self, name: str) -> None:
         """A cell only stands still until it is told something, so it is made live when it is needed."""
@@ -75,7 +110,7 @@ class Cells:
 
     async def close(self) -> None:
         for name in list(self.live):
-            await self.deactivate(name)
+            await self._let_go(name)
         await self.graph.close()
 
     # -- the state -----------------------------------------------------------------------------------------------
@@ -94,7 +129,7 @@ class Cells:
 
     async def _log_state(self, name: str, data: Mapping[str, Any], correlation_id: str = "") -> None:
         await self.runtime.log(
-            "cellStateChanged", data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
+            STATE_CHANGED, data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
         )
 
     async def scene(self, name: str) -> CellScene:
@@ -194,6 +229,10 @@ class Cells:
         """What is live, for `GET /state`."""
         return {"cells": [{"scene": name, **(await self._state_row(name) or {}), "active": name in self.live}]}
 
+    async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
+        """The same as it was where the store ends."""
+        return {"cells": [{"scene": name, **(await store.row(STATE_ROW, name) or {}), "active": True}]}
+
     async def inject(self, name: str, fault: "CellFault") -> dict[str, Any]:
         """Have the simulated controller go wrong at the next command that fits."""
         from beforehand.adapters.sim.faces import SimulatedCell
@@ -211,6 +250,11 @@ class Cells:
             raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
         live.controller.inject(fault)
         return {"scene": name, **fault.wire()}
+
+
+def machines_of(scene: CellScene) -> dict[str, str]:
+    """The one robot of a cell by what it is known by: its controller's address, or the scene where it is simulated."""
+    return {CONTROLLER_KINDS.address(scene.controller or SIM, scene.name): "its robot"}
 
 
 def read_fault(name: str, target: str | None = None) -> "CellFault":

@@ -64,6 +64,11 @@ def _worksite_updated(data: Data) -> str:
     return f"{data['worksiteId']} is {data['occupancy']}{by}."
 
 
+def _stream_updated(data: Data) -> str:
+    switched = "on" if data["enabled"] else "off"
+    return f"The stream {data['streamId']} is switched {switched}, with priority {data.get('priority', 0):g}."
+
+
 def _hands(data: Data) -> str:
     return f"A person, for {data['robotId']}," if data.get("byHand") else str(data["robotId"])
 
@@ -84,6 +89,7 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "taskUpdated": task_says,
     "robotUpdated": robot_says,
     "worksiteUpdated": _worksite_updated,
+    "streamUpdated": _stream_updated,
     "palletPicked": lambda data: f"{_hands(data)} has picked a pallet at {data['worksiteId']}.",
     "palletDropped": lambda data: f"{_hands(data)} has dropped a pallet at {data['worksiteId']}.",
     "commandSent": _command_sent,
