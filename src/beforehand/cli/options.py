@@ -25,6 +25,16 @@ PlanArgument = Annotated[
 ]
 
 
+def hand_down(context: typer.Context) -> None:
+    """Options given before the command of a group count for that command: `runs -o json list`."""
+    given = {
+        name: value
+        for name, value in context.params.items()
+        if str(getattr(context.get_parameter_source(name), "name", "")) == "COMMANDLINE"
+    }
+    context.default_map = {str(context.invoked_subcommand): given}
+
+
 def settings_from(**flags: Any) -> Any:
     """The settings with these flags on top; see `beforehand.app.settings`."""
     from beforehand.app.settings import load_settings

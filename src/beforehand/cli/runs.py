@@ -14,6 +14,7 @@ from beforehand.cli.options import (
     PlanArgument,
     SceneOption,
     WorkspaceOption,
+    hand_down,
     settings_from,
 )
 from beforehand.cli.screen import Output, counted, line, print_json, print_out, print_table
@@ -31,7 +32,10 @@ def runs(
     context: typer.Context, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
 ) -> int | None:
     """Runs: what is under way, what has ended, and steering them."""
-    return list_runs(output, home, db) if context.invoked_subcommand is None else None
+    if context.invoked_subcommand is None:
+        return list_runs(output, home, db)
+    hand_down(context)
+    return None
 
 
 @app.command("list")

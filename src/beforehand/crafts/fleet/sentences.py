@@ -64,6 +64,11 @@ def _worksite_updated(data: Data) -> str:
     return f"{data['worksiteId']} is {data['occupancy']}{by}."
 
 
+def stream_says(data: Data) -> str:
+    """Whether a stream is on, from its record."""
+    return f"{data['streamId']} is switched {'on' if data['enabled'] else 'off'}."
+
+
 def _hands(data: Data) -> str:
     return f"A person, for {data['robotId']}," if data.get("byHand") else str(data["robotId"])
 
