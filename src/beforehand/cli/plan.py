@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, PositionOption, ToolOption, settings_from
 from beforehand.cli.screen import line, print_err, print_json, print_out, print_table
 
@@ -27,7 +28,10 @@ class Order(StrEnum):
 def plan(
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wanted, in words.")] = None,
     scene: Annotated[
-        str | None, typer.Option("--scene", metavar="S", help="The scene it is for: its name, or a file.")
+        str | None,
+        typer.Option(
+            "--scene", metavar="S", help="The scene it is for: its name, or a file.", autocompletion=scene_names
+        ),
     ] = None,
     intent: Annotated[
         str | None, typer.Option("--intent", metavar="FILE|-", help="What is wanted, as an intent's file instead.")

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import run_ids
 from beforehand.cli.options import (
     DbOption,
     HomeOption,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from beforehand.ports.store import Store
 
 app = typer.Typer(help="Runs: what is under way, what has ended, and steering them.")
-RunArgument = Annotated[str, typer.Argument(metavar="RUNID", help="The run's id.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUNID", help="The run's id.", autocompletion=run_ids)]
 
 
 @app.callback(invoke_without_command=True)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE, FAILED, print_problems
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
 
@@ -36,7 +37,9 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: D
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A scene's name, or its file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A scene's name, or its file.", autocompletion=scene_names)
+    ],
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
     db: DbOption = None,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE, FAILED, REFUSED
+from beforehand.cli.known_names import scenes_of
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, counted, print_err, print_json, print_out, print_table
 from beforehand.crafts.fleet.asking import look, path_to, tell
@@ -16,6 +17,7 @@ from beforehand.crafts.fleet.record_commands import (
     task_commands,
     worksite_commands,
 )
+from beforehand.crafts.fleet.record_names import active_fleets, record_ids
 from beforehand.crafts.fleet.verbs import FLEET_VERBS
 
 if TYPE_CHECKING:
@@ -39,7 +41,12 @@ worksites = worksite_commands(COMMANDS["worksites"])
 
 @fleet.command()
 def simulate(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="The fleet's scene: its name, or a file.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE", help="The fleet's scene: its name, or a file.", autocompletion=scenes_of("fleet")
+        ),
+    ],
     until: Annotated[
         str | None, typer.Option("--until", metavar="idle", help="Until nothing is left to do; this is the default.")
     ] = None,
@@ -122,7 +129,9 @@ def _show(result: "Document") -> None:
 
 @fleet.command()
 def why(
-    name: Annotated[str | None, typer.Argument(metavar="ROBOT|TASK|STREAM", help="What is asked about.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="ROBOT|TASK|STREAM", help="What is asked about.", autocompletion=record_ids)
+    ] = None,
     scene: SceneOption = None,
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
@@ -136,7 +145,7 @@ def why(
 
 def _add_verb(verb: str, says: str) -> None:
     def call(
-        scene: Annotated[str, typer.Argument(metavar="SCENE", help="The fleet's scene.")],
+        scene: Annotated[str, typer.Argument(metavar="SCENE", help="The fleet's scene.", autocompletion=active_fleets)],
         output: OutputOption = Output.TABLE,
         home: HomeOption = None,
         db: DbOption = None,

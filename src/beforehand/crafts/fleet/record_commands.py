@@ -12,6 +12,7 @@ from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, hand_down, settings_from
 from beforehand.cli.screen import Output, line, print_json, print_out, print_table
 from beforehand.crafts.fleet.asking import look, path_to, tell
+from beforehand.crafts.fleet.record_names import active_fleets, record_ids
 from beforehand.crafts.fleet.record_tables import ROBOTS, STREAMS, TASKS, WORKSITES, Records
 from beforehand.crafts.fleet.verbs import ROBOT_VERBS, STREAM_VERBS, TASK_VALUES, TASK_VERBS
 
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
     from beforehand.ports.store import Store
 
 SceneOption = Annotated[
-    str | None, typer.Option("--scene", metavar="S", help="The scene, where a name is in several of them.")
+    str | None,
+    typer.Option(
+        "--scene", metavar="S", help="The scene, where a name is in several of them.", autocompletion=active_fleets
+    ),
 ]
 OpenOption = Annotated[bool, typer.Option("--open", help="Only tasks that have not ended.")]
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Which one; `list` shows their ids.")]
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="Which one; `list` shows their ids.", autocompletion=record_ids)
+]
 OCCUPANCIES = ("filled", "empty", "unknown")
 LOADS = ("empty", "loaded")
 
