@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beforehand.model.finding import Finding
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
@@ -98,7 +99,7 @@ async def log(settings: "Settings") -> Finding:
             count = await store.last_seq()
     except BeforehandError as error:
         return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
-    return Finding("log", "ok", f"{count} events.")
+    return Finding("log", "ok", f"{counted(count, 'event')}.")
 
 
 def tokens(settings: "Settings") -> list[Finding]:
@@ -107,7 +108,7 @@ def tokens(settings: "Settings") -> list[Finding]:
     kept = Tokens(settings)
     count = len(kept.list()) + bool(settings["token"])
     if count or settings["host"] in ("127.0.0.1", "localhost", "::1"):
-        says = "1 token." if count == 1 else f"{count} tokens."
+        says = f"{counted(count, 'token')}."
         return [Finding("tokens", "ok", says if count else "None; on loopback none is needed.")]
     says = f"None, and `up` would listen on {settings['host']}, which it refuses."
     remedy = "Make one with `beforehand token add NAME --role admin`, or set BEFOREHAND_TOKEN."
@@ -124,7 +125,7 @@ async def tools(settings: "Settings") -> AsyncIterator[Finding]:
         yield Finding("tools", "broken", error.says, error.hint)
         return
     sources = sorted({tool["source"] for tool in found["tools"]})
-    yield Finding("tools", "ok", f"{len(found['tools'])} tools from {', '.join(sources)}.")
+    yield Finding("tools", "ok", f"{counted(len(found['tools']), 'tool')} from {', '.join(sources)}.")
     for reason in found["missing"]:
         yield Finding(f"tools: {reason['about']}", "broken", reason["says"], reason["tryNext"])
 

@@ -9,6 +9,7 @@ from beforehand.cli.exits import DONE
 from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, PositionOption, ToolOption, settings_from
 from beforehand.cli.screen import line, print_err, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.model.plan import Plan
@@ -119,6 +120,5 @@ def _show(made: "Plan") -> None:
     else:
         print_table(("step", "what"), [row[1:] for row in rows], nothing="There is nothing to do.")
     if made.steps:
-        count = "1 step" if len(made.steps) == 1 else f"{len(made.steps)} steps"
         took = "" if made.estimated_duration is None else f", about {made.estimated_duration:.1f} s"
-        print_out(f"{count}{took}.")
+        print_out(f"{counted(len(made.steps), 'step')}{took}.")

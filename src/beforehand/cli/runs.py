@@ -18,7 +18,8 @@ from beforehand.cli.options import (
     hand_down,
     settings_from,
 )
-from beforehand.cli.screen import Output, counted, line, print_json, print_out, print_table
+from beforehand.cli.screen import Output, line, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime

@@ -8,6 +8,7 @@ from beforehand.cli.exits import DONE, FAILED, print_problems
 from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.ports.store import Store
@@ -93,7 +94,6 @@ def check(
     if odd:
         print_problems(odd, head="Worth a look:")
     if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        print_problems(problems, head=f"The scene has {count}:")
+        print_problems(problems, head=f"The scene has {counted(len(problems), 'problem')}:")
         return FAILED
     return DONE

@@ -9,7 +9,8 @@ import typer
 from beforehand.cli.exits import DONE
 from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, settings_from
-from beforehand.cli.screen import counted, print_out
+from beforehand.cli.screen import print_out
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings

@@ -7,7 +7,7 @@ import typer
 from beforehand.cli.exits import DONE, FAILED, REFUSED
 from beforehand.cli.known_names import scenes_of
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, counted, print_err, print_json, print_out, print_table
+from beforehand.cli.screen import Output, print_err, print_json, print_out, print_table
 from beforehand.crafts.fleet.asking import look, path_to, tell
 from beforehand.crafts.fleet.record_commands import (
     SceneOption,
@@ -19,6 +19,7 @@ from beforehand.crafts.fleet.record_commands import (
 )
 from beforehand.crafts.fleet.record_names import active_fleets, record_ids
 from beforehand.crafts.fleet.verbs import FLEET_VERBS
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.ports.store import Store

@@ -28,6 +28,7 @@ from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
+from beforehand.model.words import counted
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
@@ -69,7 +70,7 @@ class Fleets:
             if running.driver.state.open_tasks and not running.work.done():
                 count = len(running.driver.state.open_tasks)
                 raise ConflictError(
-                    f"{count} tasks are under way in {name}; the changed scene waits until they have ended.",
+                    f"{counted(count, 'task')} under way in {name}; the changed scene waits until none is.",
                     code="fleet.busy",
                     hint="Disable its streams, let the tasks end, then activate it again.",
                 )
@@ -274,7 +275,7 @@ class Fleets:
         tasks = self.live[name].driver.state.open_tasks if name in self.live else {}
         if not tasks:
             return []
-        many = "1 transport is" if len(tasks) == 1 else f"{len(tasks)} transports are"
+        many = f"{counted(len(tasks), 'transport')} {'is' if len(tasks) == 1 else 'are'}"
         state = self.live[name].driver.state
         held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
         return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
