@@ -53,7 +53,7 @@ def test_names_come_from_the_home(cli: Any, step: Any) -> None:
 
 
 def test_robots_tasks_and_streams_of_active_scenes_are_completed(cli: Any) -> None:
-    cli.up("--scene", "line_pick_drop", "--speed", "0.001")
+    cli.up("--scene", "line_pick_drop", "--speed", "0.2")
     assert words(cli, "robots", "hold", "") == ["RB-01"]
     assert words(cli, "streams", "enable", "s") == ["stream_pick_drop"]
     assert words(cli, "robots", "hold", "--scene", "") == ["line_pick_drop"]

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 SCENES = ("--scene", "line_pick_drop", "--scene", "cross_dock")
-HELD_UP = ("--speed", "0.001")
-"""So slow that nothing arrives while a test looks."""
+HELD_UP = ("--speed", "0.2")
+"""So slow that nothing arrives while a test looks, and not so slow that the robots count as silent."""
 
 
 def stop(cli: Any) -> None:

@@ -143,6 +143,52 @@ def release(
     return _steered(run_id, "release", output, home, db)
 
 
+StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="The step's id.")]
+
+
+def _at_server(run_id: str, step: str, verb: str, body: Any, output: Output, home: str | None, db: str | None) -> int:
+    from beforehand.cli.asking import path_to, tell
+
+    path = path_to("runs", run_id, "steps", step, verb)
+    unknown, driven = f"there is no run {run_id!r}", "nobody would carry the step out"
+    run = tell(settings_from(home=home, db=db), "POST", path, body, unknown=unknown, driven=driven)
+    if output is Output.JSON:
+        print_json(run)
+    else:
+        print_out(f"Run {run['runId']}: {run['status']}.")
+    return DONE
+
+
+@app.command()
+def retry(
+    run_id: RunArgument,
+    step: StepArgument,
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="JSON", help="Other arguments for the step, all of them.")
+    ] = None,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Do a step again that has failed, was denied or cancelled, at the server."""
+    from beforehand.cli.prompt import value_from
+
+    body = None if value is None else {"args": value_from(value)}
+    return _at_server(run_id, step, "retry", body, output, home, db)
+
+
+@app.command()
+def skip(
+    run_id: RunArgument,
+    step: StepArgument,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Leave a step out, at the server; what needs it goes on without it."""
+    return _at_server(run_id, step, "skip", None, output, home, db)
+
+
 def submit(
     plan: PlanArgument,
     scene: SceneOption = None,
