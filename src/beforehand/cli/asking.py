@@ -19,6 +19,11 @@ def path_to(*parts: str, **query: str | None) -> str:
     """A path below `/api/v1`; what is not given is left out of the query."""
     from urllib.parse import quote, urlencode
 
+    from beforehand.model.errors import BadInputError
+
+    for part in parts:
+        if part in ("", ".", "..") or "/" in part:
+            raise BadInputError(f"{part!r} is no id.", code="usage", hint="`list` shows the ids there are.")
     path = "".join(f"/{quote(part, safe='')}" for part in parts)
     asked = {key: value for key, value in query.items() if value}
     return f"{path}?{urlencode(asked)}" if asked else path

@@ -175,6 +175,8 @@ def _add_verb_with_value(group: typer.Typer, records: Records, verb: str, says: 
         db: DbOption = None,
     ) -> int:
         path = path_to(records.plural, id, verb, scene=scene)
+        if value is not None and "|" in takes:
+            _one_of(value, tuple(takes.split("|")), "step")
         body = None if value is None else {"value": value}
         return _printed(records, tell(settings_from(home=home, db=db), "POST", path, body), output)
 

@@ -10,6 +10,13 @@ _PHASES = {
     "picking": "picks",
     "dropping": "drops",
 }
+_THEN = {
+    "cancel": ", which is cancelled then",
+    "fail": ", which is aborted then",
+    "fail-loaded": ", which is aborted then",
+    "hand-back": ", which another robot gets then",
+    "resend": ", and gets it anew then",
+}
 _PHASES |= {"held": "is held"}
 
 
@@ -28,6 +35,8 @@ def task_says(data: Data) -> str:
     if status in ("failed", "canceled", "held", "stale"):
         says = f" {data['error']}" if data.get("error") else ""
         return f"The transport {_task(data)} is {status}.{says}"
+    if data.get("commandState") == "canceling":
+        return f"{who} is told to let go of the transport {_task(data)}{_THEN.get(str(data.get('then')), '')}."
     return f"{who} takes a pallet {_task(data)}: it {_PHASES.get(str(data.get('phase')), 'waits')}."
 
 

@@ -220,6 +220,11 @@ def _was_done(board: Board, task: Task, value: Any) -> bool:
 
 
 def _abort(board: Board, task: Task, value: Any) -> None:
+    target = value.get("targetId") if isinstance(value, dict) else value
+    if target is not None:
+        says = f"No pallet of {task.task_id} is on a fork, so there is nothing to drop at {str(target)[:80]}."
+        board.refuse("task.not_loaded", task.task_id, says, "Abort it without naming a place.")
+        return
     give_up(board, task, "fail", error_code="task.aborted", error="A person aborted it.")
 
 
