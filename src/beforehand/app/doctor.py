@@ -16,6 +16,7 @@ from beforehand.app.stores import check_store, open_reading, read_leader, store_
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError
 from beforehand.model.finding import Finding
+from beforehand.model.words import counted
 
 OLDEST_PYTHON = (3, 11)
 
@@ -99,14 +100,14 @@ async def log(settings: Settings) -> Finding:
             count = await store.last_seq()
     except BeforehandError as error:
         return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
-    return Finding("log", "ok", f"{count} events.")
+    return Finding("log", "ok", f"{counted(count, 'event')}.")
 
 
 def tokens(settings: Settings) -> list[Finding]:
     kept = Tokens(settings)
     count = len(kept.list()) + bool(settings["token"])
     if count or settings["host"] in ("127.0.0.1", "localhost", "::1"):
-        says = "1 token." if count == 1 else f"{count} tokens."
+        says = f"{counted(count, 'token')}."
         return [Finding("tokens", "ok", says if count else "None; on loopback none is needed.")]
     says = f"None, and `up` would listen on {settings['host']}, which it refuses."
     remedy = "Make one with `beforehand token add NAME --role admin`, or set BEFOREHAND_TOKEN."
@@ -116,7 +117,11 @@ def tokens(settings: Settings) -> list[Finding]:
 def tools(brought: Mapping[str, Any]) -> list[Finding]:
     """The tools there are, and those that are missing."""
     sources = sorted({tool["source"] for tool in brought["tools"]})
-    found = [Finding("tools", "ok", f"{len(brought['tools'])} tools from {', '.join(sources)}.")] if sources else []
+    found = (
+        [Finding("tools", "ok", f"{counted(len(brought['tools']), 'tool')} from {', '.join(sources)}.")]
+        if sources
+        else []
+    )
     for reason in brought["missing"]:
         found.append(Finding(f"tools: {reason['about']}", "broken", reason["says"], reason["tryNext"]))
     return found

@@ -51,7 +51,9 @@ async def answer_decision(
     owner = runtime.owners.get(decision.owner.partition(":")[0])
     if owner is None:
         raise ConflictError(
-            "No running process can take this answer.", code="decision.no_owner", hint="Start the server: beforehand up"
+            "No running process can take this answer.",
+            code="decision.no_owner",
+            hint="Start the server: `beforehand up`",
         )
     await owner.answer(decision, Answering(verb, value, note, by, carry_on))
     return await show_decision(runtime, decision_id)

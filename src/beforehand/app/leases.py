@@ -36,7 +36,7 @@ async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "
         raise ConflictError(
             f"{first['machine']} is held by the run {first['runId']} since {first['since']} ({first['status']}).",
             code="machine.held",
-            hint="Wait until it ends, cancel it, or have it give its machines back (release).",
+            hint="Wait until it ends, or: `beforehand runs cancel RUNID`, `beforehand runs release RUNID`.",
             extra={"held": found},
         )
 

@@ -95,7 +95,7 @@ async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
         raise ConflictError(
             f"The world has changed since this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan again from the present state (`beforehand plan`, or regenerate).",
+            hint="Make the plan again from the present state: `beforehand plan`, or POST /plans/{id}/regenerate.",
             extra={"difference": drift},
         )
 

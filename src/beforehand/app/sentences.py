@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from beforehand.model.words import counted
+
 Data = Mapping[str, Any]
 _ENDS = {
     "completed": "is completed",
@@ -36,7 +38,7 @@ def _name(data: Data, otherwise: str) -> str:
 
 
 def _plan_created(data: Data) -> str:
-    count = "1 step" if len(data["steps"]) == 1 else f"{len(data['steps'])} steps"
+    count = counted(len(data["steps"]), "step")
     return f"A plan came in: {_name(data, data['id'])}, {count}."
 
 
@@ -72,7 +74,7 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "runUpdated": _run,
     "runAdopted": lambda data: f"{_name(data, 'The run')} goes on with version {data['version']}.",
     "stepUpdated": _step,
-    "stepExpanded": lambda data: f"Step {data['stepId']} runs once for each of {len(data['items'])} items.",
+    "stepExpanded": lambda data: f"Step {data['stepId']} runs once for each of {counted(len(data['items']), 'item')}.",
     "decisionOpened": lambda data: f"A person is asked: {_ended(data['title'])}",
     "decisionAnswered": _answered,
     "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",

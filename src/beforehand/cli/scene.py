@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE, FAILED, print_problems
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.ports.store import Store
@@ -36,7 +38,9 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: D
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A scene's name, or its file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A scene's name, or its file.", autocompletion=scene_names)
+    ],
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
     db: DbOption = None,
@@ -82,7 +86,6 @@ def check(
     if odd:
         print_problems(odd, head="Worth a look:")
     if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        print_problems(problems, head=f"The scene has {count}:")
+        print_problems(problems, head=f"The scene has {counted(len(problems), 'problem')}:")
         return FAILED
     return DONE

@@ -9,6 +9,7 @@ from beforehand.engine.state import RunState, StepState
 from beforehand.engine.verb_values import HAPPENED, INSERT, retry_value
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import GOOD_STATUSES, RunStatus, StepStatus
+from beforehand.model.words import counted
 
 DRIFT_EFFECTS = {
     "check-again": "The step is tried again if the machine is now as it needs it.",
@@ -208,15 +209,16 @@ def settle_parent(board: Board, child: StepState) -> None:
         return
     children = [board.run.steps[name] for name in parent.children]
     bad = [item for item in children if not item.lets_go_on]
-    count = f"{len(bad)} of {len(children)} items"
+    count = f"{len(bad)} of {counted(len(children), 'item')}"
+    was = "was" if len(bad) == 1 else "were"
     if not bad:
         board.end_step(parent, StepStatus.COMPLETED, value=[item.value for item in children])
         return
     if all(item.status is StepStatus.DENIED for item in bad):
-        says = f"{count} were denied."
+        says = f"{count} {was} denied."
         board.end_step(parent, StepStatus.DENIED, error=says, reason=_reason("approval.denied", parent, says))
     elif all(item.status is StepStatus.CANCELLED for item in bad):
-        board.end_step(parent, StepStatus.CANCELLED, error=f"{count} were cancelled.")
+        board.end_step(parent, StepStatus.CANCELLED, error=f"{count} {was} cancelled.")
     else:
         fail_step(board, parent, f"{count} did not complete; first: {_first_error(bad)}")
         return

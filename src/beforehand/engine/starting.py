@@ -166,7 +166,7 @@ def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgemen
         title=f"Approve: {what}",
         effects={
             "approve": "The step runs with these arguments.",
-            "deny": "The step is skipped and what needs it stays undone.",
+            "deny": "The step is not done, and what needs it stays undone.",
         },
         evidence=evidence,
         covers=covers,

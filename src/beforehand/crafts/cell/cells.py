@@ -281,13 +281,10 @@ def _refuse_unknown(kind: str, name: str | None, known: list[str]) -> None:
 
 
 def _unknown_state(name: str, says: str) -> BadInputError:
+    try_next = f"Set it: `beforehand cell set {name} --position P --tool T`"
     return BadInputError(
         says,
         code="cell.state_unknown",
-        hint=f"Set it: beforehand cell set {name} --position P --tool T",
-        problems=[
-            Problem(
-                code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next="Set the cell's state."
-            )
-        ],
+        hint=try_next,
+        problems=[Problem(code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next=try_next)],
     )

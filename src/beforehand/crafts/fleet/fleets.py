@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beforehand.app.craft import Answering, Moving
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.crafts.fleet import shown
 from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.crafts.fleet.core.hands import follow_hands
 from beforehand.crafts.fleet.core.inputs import (
@@ -20,15 +21,15 @@ from beforehand.crafts.fleet.core.inputs import (
     TaskVerb,
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.state import ENDED, FleetState, Seen, robot_wire
+from beforehand.crafts.fleet.core.state import ENDED, FleetState
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
-from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
+from beforehand.model.words import counted
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter, Store
 
@@ -248,51 +249,29 @@ class Fleets:
     # -- what is live --------------------------------------------------------------------------------------------
 
     def robot(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        state = fleet.driver.state
-        report = state.seen[name].report
-        where = {"x": round(report.x, 3), "y": round(report.y, 3)}
-        return {**_shown_robot(state, name, state.seen[name]), "scene": fleet.scene.name, **where}
+        return shown.robot(fleet.driver.state, name)
 
     def worksite(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        return {**wire_of(fleet.driver.state.worksites[name]), "scene": fleet.scene.name}
+        return shown.worksite(fleet.driver.state, name)
 
     def stream(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        return {**wire_of(fleet.driver.state.streams[name]), "scene": fleet.scene.name}
+        return shown.stream(fleet.driver.state, name)
 
     def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
         """One robot, worksite or stream as it is now."""
-        fleet = self.find(kind, name, scene)
-        return self._shown(kind, fleet, name)
+        return shown.one(self.states, kind, name, scene)
 
     def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
         """All of a kind, in every active fleet or in one."""
-        fleets = list(self.live.values()) if scene is None else [self.fleet(scene)]
-        return [self._shown(kind, fleet, name) for fleet in fleets for name in getattr(fleet.driver.state, kind)]
-
-    def _shown(self, kind: str, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        match kind:
-            case "robots":
-                return self.robot(fleet, name)
-            case "worksites":
-                return self.worksite(fleet, name)
-        return self.stream(fleet, name)
+        return shown.listed(self.states, kind, scene)
 
     async def tasks(self, scene: str | None, *, open: bool | None, limit: int) -> list[dict[str, Any]]:
         """Tasks from the log, newest first: also those that ended long ago."""
-        if scene is not None:
-            self.fleet(scene)
-        rows = await self.runtime.store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
-        return [{**row, "scene": _scene_of_task(row["taskId"])} for row in rows]
+        return await shown.tasks(self.runtime.store, self.states, scene, open=open, limit=limit)
 
     async def task(self, name: str, scene: str | None) -> dict[str, Any]:
         """One task, ended or not."""
-        if scene is not None:
-            self.fleet(scene)
-        where = scene or _scene_of_task(name)
-        row = await self.runtime.store.row("task", f"{where}/{name}")
-        if row is None:
-            scene_of(self.states, ("tasks",), name, scene)
-        return {**(row or {}), "scene": where}
+        return await shown.task(self.runtime.store, self.states, name, scene)
 
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
@@ -321,7 +300,7 @@ class Fleets:
         if found is None:
             return {}
         state = found[0]
-        robots = [{**_shown_robot(state, one), "scene": name} for one in state.robots]
+        robots = [shown.robot_in_past(state, one) for one in state.robots]
         return {"robots": robots, **_lists(state)}
 
     async def summary(self, name: str) -> list[str]:
@@ -329,17 +308,10 @@ class Fleets:
         tasks = self.live[name].driver.state.open_tasks if name in self.live else {}
         if not tasks:
             return []
-        many = "1 transport is" if len(tasks) == 1 else f"{len(tasks)} transports are"
+        many = f"{counted(len(tasks), 'transport')} {'is' if len(tasks) == 1 else 'are'}"
         state = self.live[name].driver.state
         held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
         return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
-
-
-def _shown_robot(state: FleetState, name: str, seen: Seen | None = None) -> dict[str, Any]:
-    """A robot and what it does in words; with what was last seen of it, where that is known."""
-    shown = wire_of(state.robots[name]) if seen is None else robot_wire(state.robots[name], seen)
-    task = state.tasks.get(str(state.robots[name].task_id))
-    return {**shown, "says": robot_says(shown) if task is None else task_says(wire_of(task))}
 
 
 def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
@@ -357,8 +329,8 @@ def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
     }
     tasks = [task for task in state.tasks.values() if task.status not in ENDED]
     return {
-        "worksites": [{**wire_of(site), "scene": name} for site in state.worksites.values()],
-        "streams": [{**wire_of(stream), "scene": name} for stream in state.streams.values()],
+        "worksites": [shown.worksite(state, site_id) for site_id in state.worksites],
+        "streams": [shown.stream(state, stream_id) for stream_id in state.streams],
         "tasks": [{**wire_of(task), "scene": name} for task in tasks],
         "fleets": [fleet],
     }
@@ -372,14 +344,8 @@ def machines_of(scene: FleetScene) -> dict[str, str]:
 def _refuse_busy(fleet: LiveFleet, so: str) -> None:
     tasks = fleet.driver.state.open_tasks
     if tasks and not fleet.work.done():
-        many = "1 task is" if len(tasks) == 1 else f"{len(tasks)} tasks are"
         raise ConflictError(
-            f"{many} under way in {fleet.scene.name}; {so}.",
+            f"{counted(len(tasks), 'task')} under way in {fleet.scene.name}; {so}.",
             code="fleet.busy",
             hint="Disable its streams, let the tasks end, then try again.",
         )
-
-
-def _scene_of_task(task_id: str) -> str:
-    """A task's id is its scene's name and its number there."""
-    return task_id.rpartition("-t")[0]
