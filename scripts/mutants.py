@@ -199,8 +199,8 @@ def tests_for(module: str) -> list[str]:
     return sorted(found, key=lambda path: (noun not in Path(path).stem, "properties" in path, list(found).index(path)))
 
 
-def run_tests(tree: Path, tests: list[str], seed: int, limit_s: float | None) -> bool:
-    """Whether all pass in this copy; what hangs does not."""
+def failure(tree: Path, tests: list[str], seed: int, limit_s: float | None) -> str:
+    """What fails in this copy, as pytest tells it, or empty text; what hangs has failed."""
     paths = [tree / "src", *(tree / "examples").glob("*/src")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("CI", None)
@@ -219,10 +219,12 @@ def run_tests(tree: Path, tests: list[str], seed: int, limit_s: float | None) ->
     ]
     command += ["--hypothesis-seed", str(seed), *tests]
     try:
-        ended = subprocess.run(command, cwd=tree, env=environment, capture_output=True, timeout=limit_s, check=False)
+        ended = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=limit_s, check=False
+        )
     except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
+        return "It took too long."
+    return ended.stdout[-3_000:] + ended.stderr[-1_000:] if ended.returncode else ""
 
 
 def copy_tree(place: Path) -> Path:
@@ -250,10 +252,10 @@ class Trial:
         if tuple(tests) in self.limits:
             return
         tree, begin = self.trees.get(), time.monotonic()
-        passed = run_tests(tree, tests, self.seed, None)
+        failed = failure(tree, tests, self.seed, None)
         self.trees.put(tree)
-        if not passed:
-            sys.exit("The tests do not pass as it is, so nothing can be told: " + " ".join(tests))
+        if failed:
+            sys.exit(f"The tests do not pass as it is, so nothing can be told.\n{failed}")
         self.limits[tuple(tests)] = 3 * (time.monotonic() - begin) + 30
 
     def notices(self, mutant: Mutant) -> bool:
@@ -262,7 +264,7 @@ class Trial:
         kept = file.read_text(encoding="utf-8")
         try:
             file.write_text(mutant.source, encoding="utf-8")
-            noticed = not run_tests(tree, tests, self.seed, self.limits[tuple(tests)])
+            noticed = bool(failure(tree, tests, self.seed, self.limits[tuple(tests)]))
         finally:
             file.write_text(kept, encoding="utf-8")
             self.trees.put(tree)

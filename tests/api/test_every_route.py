@@ -89,7 +89,7 @@ def _operations(api: str) -> dict[str, bool]:
 def _tried(api: str, examples: int, which: list[str]) -> int:
     """How many calls were tried; AssertionError with the whole report where an answer was not a declared one."""
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{api}/openapi.json", "--no-color", "--no-shrink"]
-    command += ["-n", str(examples), "--seed", "1", "--generation-database", "none", "--warnings", "off", "-w", "2"]
+    command += ["-n", str(examples), "--seed", "1", "--generation-database", "none", "--warnings", "off", "-w", "1"]
     command += ["--checks", ",".join(CHECKS), "--phases", "examples,coverage,fuzzing", "--continue-on-failure"]
     command += ["--suppress-health-check", "all", *which]
     root = Path(__file__).parents[2]

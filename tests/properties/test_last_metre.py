@@ -347,7 +347,7 @@ def _no_wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop_module, "STOP_GRACE_S", 0.05)
 
 
-@settings(max_examples=100, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=60, phases=[Phase.explicit, Phase.generate])
 @given(first=FIRST, moves=st.lists(MOVES, min_size=3, max_size=25))
 def test_nothing_wrong_is_ever_sent(first: Move, moves: list[Move]) -> None:
     asyncio.run(story(first, moves))

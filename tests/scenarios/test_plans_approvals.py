@@ -270,8 +270,8 @@ async def test_beside_a_diff_stand_the_call_the_file_its_size_and_a_sentence() -
     shown = dict(run.decision().evidence)
     assert shown.pop("diff").splitlines()[-2:] == ["-old", "+newer"]
     sizes = {"sizeBefore": 4, "size": 6}
-    assert shown == {"tool": "write_file", "args": written, "path": "a.txt", **sizes, "says": "Overwrites a.txt."}
+    assert shown == {"tool": "write_file", "args": written, "path": "a.txt", **sizes, "says": "Overwrites 'a.txt'."}
     await run.answer("approve")
     shown = dict(run.decision().evidence)
     assert shown.pop("diff").splitlines()[-1] == "-newer"
-    assert shown == {"tool": "delete_file", "args": gone, "path": "a.txt", "size": 6, "says": "Deletes a.txt."}
+    assert shown == {"tool": "delete_file", "args": gone, "path": "a.txt", "size": 6, "says": "Deletes 'a.txt'."}
