@@ -43,6 +43,7 @@ FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "mosquitto": (lambda: find_executable("mosquitto"), "install the Debian package mosquitto"),
     "arcadedb": (lambda: find_module("arcadedb_embedded"), "run make dev, which installs arcadedb-embedded"),
     "playwright": (lambda: find_module("playwright"), "run make dev, which installs playwright"),
+    "schemathesis": (lambda: find_module("schemathesis"), "run make dev, which installs schemathesis"),
     "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),
 }
 

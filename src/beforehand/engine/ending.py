@@ -282,6 +282,11 @@ def cancel_step(board: Board, state: StepState) -> None:
 
 def stop_step(board: Board, state: StepState, why: str) -> None:
     board.update_step(state, StepStatus.RUNNING, stopping=why)
+    stop_again(board, state)
+
+
+def stop_again(board: Board, state: StepState) -> None:
+    """Whoever was told to stop before a crash may not have heard it."""
     board.commands.append(StopStep(board.run.key_of(state.step.id, state.attempt), state.step.id, state.attempt))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from beforehand.engine.references import holds_reference
 from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.words import counted
 from beforehand.ports.tool import ToolSpec
 
 _PLAIN_TYPES: dict[str, tuple[type, ...]] = {
@@ -126,7 +127,9 @@ def _sentence(error: Any) -> str:
         case "enum" if isinstance(error.instance, str):
             choices = list(map(str, error.validator_value))
             near = name_list(nearest_names(error.instance[:80], choices))
-            many = f"one of {near}" if len(choices) <= 10 else f"one of {len(choices)} choices such as {near}"
+            many = (
+                f"one of {near}" if len(choices) <= 10 else f"one of {counted(len(choices), 'choice')} such as {near}"
+            )
             return f"must be {many}, not {error.instance[:80]!r}"
     message: str = error.message
     return message if len(message) <= 200 else message[:197] + "…"

@@ -472,6 +472,13 @@ def gives(model: Any, status: int = 200, description: str = "Done.") -> dict[int
     return {status: {"model": model, "description": description}, "default": REFUSAL}
 
 
+def one_event(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema's words for one server-sent event whose `data` is JSON of this schema."""
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+    text = {"type": "string"}
+    return {"type": "object", "properties": {"id": text, "event": text, "data": data}, "required": ["data"]}
+
+
 REFUSAL: dict[str, Any] = {
     "description": "Refused; the problem says why and what to do.",
     "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ErrorShape"}}},

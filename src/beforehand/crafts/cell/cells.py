@@ -1,5 +1,6 @@
 """The cells of a runtime: their scenes, the state of each from the log, and the controllers of those that are live."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,9 +11,12 @@ from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
+from beforehand.engine.leasing import machine_of
+from beforehand.engine.state import StepState
 from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
 from beforehand.model.machine import SIM
+from beforehand.model.plan import StepStatus
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellController, CellReport, HoldingController
 from beforehand.ports.store import Store
@@ -23,6 +27,12 @@ if TYPE_CHECKING:
 KIND = "cell"
 STATE_ROW = "cellState"
 STATE_CHANGED = "cellStateChanged"
+MACHINE = "cell:{scene}"
+"""What a cell is called as a machine that runs hold."""
+
+
+def machine_name(scene: str) -> str:
+    return MACHINE.format(scene=scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,10 @@ class Cells:
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_cell(document)
+        async with self.turn(name):
+            await self._activate(name, scene)
+
+    async def _activate(self, name: str, scene: CellScene) -> None:
         live = self.live.get(name)
         if live is not None and live.scene == scene:
             return
@@ -190,7 +204,11 @@ class Cells:
         """A person says where the robot stands and what it holds; ConflictError while a step moves it."""
         scene = await self.saved(name)
         scene = await self.graph.scene(name) or scene
-        await self._refuse_under_way(name)
+        async with self.turn(name):
+            await self._refuse_under_way(name)
+            return await self._place(name, scene, position, tool, by)
+
+    async def _place(self, name: str, scene: CellScene, position: str | None, tool: str | None, by: str) -> CellState:
         row = await self._state_row(name) or (scene.state.wire() if scene.state else {})
         position = position or row.get("current_position")
         tool = tool or row.get("current_tool") or NO_TOOL
@@ -201,16 +219,31 @@ class Cells:
         await self._log_state(name, {"current_position": position, "current_tool": tool, "saidBy": by or "a person"})
         return CellState(current_position=str(position), current_tool=tool)
 
+    def turn(self, name: str) -> asyncio.Lock:
+        """Whoever looks at a cell and then tells it something keeps others out from the look to the telling."""
+        return self.runtime.turns[machine_name(name)]
+
     async def _refuse_under_way(self, name: str) -> None:
-        for run in await self.runtime.store.rows("run", open=True):
-            steps = await self.runtime.store.rows("step", parent=run["runId"]) if run.get("scene") == name else []
-            moving = [step["stepId"] for step in steps if step["status"] == "running"]
-            if moving and self.runtime.runs.drives(run["runId"]):
+        """ConflictError while a step of any run, whatever it was planned for, moves this cell's robot."""
+        for head in await self.runtime.store.rows("run", open=True):
+            if machine_name(name) not in (head.get("machines") or ()) or not self.runtime.runs.drives(head["runId"]):
+                continue
+            run = await self.runtime.runs.state(head["runId"])
+            moving = [step_id for step_id, step in run.steps.items() if self._moves(step, name)]
+            if moving:
                 raise ConflictError(
-                    f"{moving[0]} of the run {run['runId']} is moving the robot now.",
+                    f"{moving[0]} of the run {run.run_id} is moving the robot now.",
                     code="cell.under_way",
                     hint="Pause or cancel the run first.",
                 )
+
+    def _moves(self, step: StepState, name: str) -> bool:
+        """Whether a step works on this cell now; one whose arguments do not say which machine may well do so."""
+        spec = self.runtime.catalog.get(step.step.tool)
+        if step.status is not StepStatus.RUNNING or spec is None or spec.machine is None:
+            return False
+        args = step.step.args if step.args is None else step.args
+        return machine_of(spec, args) in (machine_name(name), None)
 
     # -- what is shown -------------------------------------------------------------------------------------------
 
