@@ -130,7 +130,7 @@ def _sentence(error: Any) -> str:
             many = (
                 f"one of {near}" if len(choices) <= 10 else f"one of {counted(len(choices), 'choice')} such as {near}"
             )
-            return f"must be {many}, not {error.instance[:80]!r}"
+            return f"must be one of {many}, not {error.instance[:80]!r}"
     message: str = error.message
     return message if len(message) <= 200 else message[:197] + "…"
 

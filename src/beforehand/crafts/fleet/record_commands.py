@@ -244,6 +244,42 @@ def stream_commands(says: str) -> typer.Typer:
     _add_why(streams, STREAMS)
     for verb, effect in STREAM_VERBS.items():
         _add_switch(streams, verb, effect, {"enabled": verb == "enable"})
+
+    @streams.command()
+    def priority(
+        id: IdArgument,
+        number: Annotated[float, typer.Argument(metavar="N", help="Higher goes first; 0 is usual.")],
+        scene: SceneOption = None,
+        output: OutputOption = Output.TABLE,
+        home: HomeOption = None,
+        db: DbOption = None,
+    ) -> int:
+        """Set a stream before or behind others."""
+        path = path_to("streams", id, scene=scene)
+        return _printed(STREAMS, tell(settings_from(home=home, db=db), "PATCH", path, {"priority": number}), output)
+
+    @streams.command("dry-run")
+    def dry_run(
+        id: IdArgument,
+        scene: SceneOption = None,
+        output: OutputOption = Output.TABLE,
+        home: HomeOption = None,
+        db: DbOption = None,
+    ) -> int:
+        """What the stream would do now; nothing changes."""
+        tried = tell(settings_from(home=home, db=db), "POST", path_to("streams", id, "dry-run", scene=scene), {})
+        if output is Output.JSON:
+            print_json(tried)
+            return DONE
+        for task in tried["tasks"]:
+            robot = f" by {task['robotId']}" if task.get("robotId") else ""
+            print_out(f"It would bring a pallet from {task['sourceId']} to {task['targetId']}{robot}.")
+        for reason in tried["reasons"]:
+            print_out(f"{reason['says']} {reason.get('tryNext', '')}".strip())
+        if not tried["tasks"] and not tried["reasons"]:
+            print_out("It would start no task now.")
+        return DONE
+
     return streams
 
 
