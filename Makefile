@@ -5,6 +5,7 @@
 #   make run     console and demo on PORT (8700)           make lint    style, types and the import contract
 #   make test    lint, then all tests but the long ones    make bench   the benchmarks, a table each (BENCH=name for one)
 #   make soak    the long tests: they may take an hour     make lock    write requirements/*.txt anew
+#   make mutants statements changed at random: does a test notice? (MUTANTS="--base main --count 40 --seed 1")
 #
 # Variables: PYTHON=python3.12, PORT=8701, RUN_FLAGS="--no-open", PYTEST_FLAGS="-k approval", BENCH=engine.
 
@@ -13,6 +14,7 @@ PORT ?= 8700
 RUN_FLAGS ?=
 PYTEST_FLAGS ?=
 BENCH ?=
+MUTANTS ?=
 
 BIN := .venv/bin
 PLACE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
@@ -28,7 +30,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup dev run test soak lint bench bench-peers lock clean
+.PHONY: help setup dev run test soak mutants lint bench bench-peers lock clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -61,6 +63,9 @@ test: dev lint
 soak: dev
 	@sh scripts/test-packages.sh
 	$(PYTEST) -m soak --timeout 3600 $(PYTEST_FLAGS)
+
+mutants: dev
+	$(BIN)/python scripts/mutants.py $(MUTANTS)
 
 bench: dev
 	@sh scripts/bench.sh $(BENCH)

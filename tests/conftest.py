@@ -45,6 +45,7 @@ FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "minigrid": (lambda: find_module("minigrid"), "run make dev, which installs minigrid"),
     "playwright": (lambda: find_module("playwright"), "run make dev, which installs playwright"),
     "pydantic_ai": (lambda: find_module("pydantic_ai"), "run make dev, which installs pydantic-ai-slim"),
+    "schemathesis": (lambda: find_module("schemathesis"), "run make dev, which installs schemathesis"),
     "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),
 }
 

@@ -1,6 +1,7 @@
 """A real server on a free port, in the test's own event loop, with the runtime behind it at hand."""
 
 import asyncio
+import copy
 import io
 import json
 import logging
@@ -15,9 +16,12 @@ import pytest
 from fastapi import FastAPI
 from tests.api.schema_check import held_to_the_schema
 
+from beforehand.app.examples import find_document
 from beforehand.app.logs import configure_logs
 from beforehand.app.runtime import Runtime, open_runtime
+from beforehand.app.scenes import save_scene
 from beforehand.app.settings import load_settings
+from beforehand.app.tokens import Tokens
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, url_of
 
@@ -168,3 +172,53 @@ async def server(tmp_path: Path) -> AsyncIterator[Server]:
 @pytest.fixture
 def serve_with(tmp_path: Path) -> Callable[..., Any]:
     return lambda **flags: serving(tmp_path, **flags)
+
+
+def line(name: str = "line", *, park: bool = False) -> dict[str, Any]:
+    """The spec's reference scene with quick ticks, its stream switched off and nowhere to park, unless wanted."""
+    document = copy.deepcopy(find_document("line_pick_drop"))
+    document["name"] = name
+    document["settings"] = {**document.get("settings", {}), "tickS": 0.05}
+    if not park:
+        document["worksites"] = [site for site in document["worksites"] if site["worksiteType"] != "park"]
+    document["streams"][0]["enabled"] = False
+    return document  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def fleet_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
+    """A server with scenes live and robots fifty times as fast as real ones."""
+
+    @asynccontextmanager
+    async def opened(*documents: dict[str, Any]) -> AsyncIterator[Any]:
+        async with serve_with(speed=50) as server:
+            for document in documents or (line(),):
+                await save_scene(server.runtime, None, document, activate=True)
+            yield server
+
+    return opened
+
+
+@pytest.fixture
+def cell_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
+    """A server with a live weld cell whose simulated seconds pass in a moment."""
+
+    @asynccontextmanager
+    async def opened(speed: float = 500.0) -> AsyncIterator[Any]:
+        async with serve_with(speed=speed) as server:
+            await save_scene(server.runtime, None, find_document("weld_star"), activate=True)
+            yield server
+
+    return opened
+
+
+@pytest.fixture
+async def guarded(serve_with: Callable[..., Any]) -> AsyncIterator[Any]:
+    async with serve_with(token="the-admins") as server:
+        tokens = Tokens(server.runtime.settings)
+        server.tokens = {role: tokens.add(role, role, 0) for role in ("viewer", "operator")} | {"admin": "the-admins"}
+        yield server
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}

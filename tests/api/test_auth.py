@@ -3,12 +3,13 @@
 import asyncio
 import hashlib
 import stat
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import httpx2
 import pytest
+from tests.api.conftest import bearer
 
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import TooManyError
@@ -16,18 +17,7 @@ from beforehand.server.auth import is_loopback, same_place, shown_session, shown
 from beforehand.server.brake import Brake
 
 READS = ("/state", "/plans", "/runs", "/inbox", "/templates", "/scenes", "/tools", "/metrics", "/me", "/events?after=x")
-
-
-@pytest.fixture
-async def guarded(serve_with: Callable[..., Any]) -> AsyncIterator[Any]:
-    async with serve_with(token="the-admins") as server:
-        tokens = Tokens(server.runtime.settings)
-        server.tokens = {role: tokens.add(role, role, 0) for role in ("viewer", "operator")} | {"admin": "the-admins"}
-        yield server
-
-
-def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+READS += ("/plugins", "/settings", "/doctor", "/tokens")
 
 
 async def test_without_a_token_only_health_and_login_answer(guarded: Any) -> None:

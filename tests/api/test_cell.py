@@ -1,26 +1,11 @@
 """Cells over HTTP: from words to a finished run, with everything that can stand in the way."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from beforehand.app.scenes import find_document, save_scene
 from beforehand.crafts.cell.cells import Cells
-
-
-@pytest.fixture
-def cell_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
-    """A server with a live weld cell whose simulated seconds pass in a moment."""
-
-    @asynccontextmanager
-    async def opened(speed: float = 500.0) -> AsyncIterator[Any]:
-        async with serve_with(speed=speed) as server:
-            await save_scene(server.runtime, None, find_document("weld_star"), activate=True)
-            yield server
-
-    return opened
 
 
 async def planned(server: Any, text: str, **more: Any) -> Any:

@@ -1,42 +1,13 @@
 """Fleets over HTTP: looked at, corrected, held, asked why, and transport as a plan."""
 
 import asyncio
-import copy
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from beforehand.app.scenes import find_document, save_scene
+from tests.api.conftest import line
 
 PATIENCE_S = 30
-
-
-def line(name: str = "line", *, park: bool = False) -> dict[str, Any]:
-    """The spec's reference scene with quick ticks, its stream switched off and nowhere to park, unless wanted."""
-    document = copy.deepcopy(find_document("line_pick_drop"))
-    document["name"] = name
-    document["settings"] = {**document.get("settings", {}), "tickS": 0.05}
-    if not park:
-        document["worksites"] = [site for site in document["worksites"] if site["worksiteType"] != "park"]
-    document["streams"][0]["enabled"] = False
-    return document
-
-
-@pytest.fixture
-def fleet_server(serve_with: Callable[..., Any]) -> Callable[..., Any]:
-    """A server with scenes live and robots fifty times as fast as real ones."""
-
-    @asynccontextmanager
-    async def opened(*documents: dict[str, Any]) -> AsyncIterator[Any]:
-        async with serve_with(speed=50) as server:
-            for document in documents or (line(),):
-                await save_scene(server.runtime, None, document, activate=True)
-            yield server
-
-    return opened
 
 
 async def until_event(server: Any, holds: Callable[[dict[str, Any]], bool], **query: Any) -> dict[str, Any]:

@@ -64,6 +64,14 @@ def test_values_that_cannot_work_are_refused(cli, step) -> None:
     )
 
 
+def test_show_says_what_a_verb_takes(cli, step) -> None:
+    cli.plan(step("a", "read_file", path="none.txt", also={"onFailure": "ask"}))
+    name = cli("run", "plan.yaml", "-o", "json", code=3).document["decisions"][0]["id"]
+    shown = " ".join(cli("inbox", "show", name).out.split())
+    assert "value: Other arguments for the step; its own when left out. `args` has: path." in shown
+    assert "value: The steps to put in, each with `id` and `tool`. It is given as `steps`." in shown
+
+
 def test_a_review_is_started_from_the_inbox(cli, step) -> None:
     url = cli.up()
     import urllib.request

@@ -40,6 +40,30 @@ def test_a_table_for_people_without_colours_in_a_pipe(cli, step) -> None:
     assert "\u001b" not in done.out + done.err
 
 
+def test_the_call_stands_beside_its_author_s_words_and_what_was_denied_apart(cli, step) -> None:
+    (cli.folder / "old.txt").write_text("one")
+    cli.plan(
+        step("look", "write_file", {"description": "Read the settings"}, path="old.txt", content="a, path: b"),
+        step("list", "list_dir", path="."),
+        step("after", "wait", {"dependsOn": ["look"]}, seconds=0),
+    )
+    waiting = cli("run", "plan.yaml", code=3)
+    row = next(line for line in waiting.out.splitlines() if line.startswith("look"))
+    assert 'write_file(path: old.txt, content: "a, path: b")   Read the settings   ready' in row
+    assert "waiting, 1 of 3 steps done." in waiting.out
+    assert "{" not in waiting.out, "no JSON in a table"
+    decision = f"{cli.events()[-1]['about']['runId']}-d1"
+    shown = cli("inbox", "show", decision, code=0).out
+    assert 'The call: write_file(path: old.txt, content: "a, path: b")' in shown
+    assert "\n  args:" not in shown
+    cli("inbox", "answer", decision, "deny", code=0)
+    ended = cli("run", "--resume", decision.removesuffix("-d1"), code=1)
+    assert "partial, 1 of 3 steps done, 1 denied, 1 blocked" in ended.out
+    assert (
+        cli("runs", "show", decision.removesuffix("-d1"), code=0).out.splitlines()[2:5] == ended.out.splitlines()[2:5]
+    )
+
+
 def test_a_failed_run_prints_its_document_and_says_why(cli, step) -> None:
     cli.plan(
         step("good", "wait", seconds=0),

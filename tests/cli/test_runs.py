@@ -33,3 +33,16 @@ def test_runs_are_listed_shown_and_steered_without_a_server(cli: Any, step: Any)
     assert "cancelled already" in cli("runs", "pause", run_id, code=3).err
     assert f"Known runs: {run_id}" in cli("runs", "show", "nope", code=2).err
     assert "Unknown run 'nope'" in cli("runs", "cancel", "nope", code=2).err
+
+
+def test_a_step_is_retried_and_skipped_at_the_server(cli: Any, step: Any) -> None:
+    cli.plan(step("a", "read_file", path="later.txt"), step("b", "wait", {"dependsOn": ["a"]}, seconds=0))
+    run_id = cli("run", "plan.yaml", "-o", "json", code=1).document["runId"]
+    refused = cli("runs", "retry", run_id, "a", code=3).err
+    assert "No server runs on this home, so nobody would carry the step out." in refused
+    assert "beforehand up" in refused
+    cli.up()
+    (cli.folder / "other.txt").write_text("there")
+    cli("runs", "retry", run_id, "a", "--value", '{"path": "other.txt"}', code=0)
+    assert "a" in cli("runs", "skip", run_id, "nope", code=2).err
+    assert cli("run", "--resume", run_id, "-o", "json", code=0).document["status"] == "completed"

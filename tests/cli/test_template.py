@@ -52,6 +52,15 @@ def test_every_wrong_parameter_is_told(cli, greet) -> None:
     assert "times must be of type integer." in err
 
 
+def test_a_template_that_is_checked_or_run_as_a_plan_is_told_what_to_do(cli, greet) -> None:
+    for command in ("check", "run", "submit"):
+        said = cli(command, "greeting.yaml", code=1 if command == "check" else 2).err
+        assert "This is a template, not a plan: its steps use the parameters " in said
+        assert "`beforehand template run NAME" in said
+        assert " who=…" in said
+        assert "$$" not in said
+
+
 def test_an_unknown_template(cli, greet) -> None:
     assert "Unknown template 'gret'. Known templates: greet." in cli("template", "run", "gret", code=2).err
 

@@ -83,7 +83,7 @@ def test_an_approval_is_asked_inline_with_its_diff(cli, step, terminal) -> None:
     assert "Approve: Change it" in shown
     assert "-one" in shown
     assert "+two" in shown
-    assert "deny: The step is skipped" in shown
+    assert "deny: The step is not done" in shown
     at.type("maybe\n")
     assert "Please answer with one of: approve, deny, or later." in at.until("[y/n]: ")
     at.type("y\n")

@@ -66,8 +66,8 @@ def test_version(cli) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["rnu"], "Did you mean 'run'?"),
-        (["inbox", "answr"], "Commands: answer, list, show."),
+        (["rnu"], "Did you mean `beforehand run`?"),
+        (["inbox", "answr"], "Commands: list, show, answer."),
         (["run", "--resumee", "x"], "--resume"),
         (["check"], "PLAN"),
         (["check", "a", "b"], "See `beforehand check --help`."),

@@ -1,7 +1,7 @@
 """Commands shown with their output in the documentation are run, in an empty folder, and give that output.
 
 A line of expected output must come out; ids and times of a run are taken as they fall. `…` stands for anything left
-out. What needs a live server is left to the tests of the server.
+out. What needs a live fleet is run beside a server, which stands where the page says it does.
 """
 
 import os
@@ -9,12 +9,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-NEEDS_A_SERVER = ("beforehand up", "beforehand fleet why", "beforehand inbox answer")
+NEEDS_A_SERVER = ("beforehand up", "beforehand fleet why", "beforehand inbox answer", "beforehand robots")
+LIVE = ("beforehand fleet why", "beforehand robots")
 FALLS_AS_IT_WILL = (
     (re.compile(r"\b(run|plan)_[0-9a-z]{14}\b"), r"\1_ID"),
     (re.compile(r"completed after [\d.]+ m?s"), "completed after TIME"),
@@ -45,28 +47,77 @@ def give_files(page: str, folder: Path) -> None:
         (folder / "mix.yaml").write_text(intent, encoding="utf-8")
 
 
+def environment() -> dict[str, str]:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {key: value for key, value in os.environ.items() if not key.startswith("BEFOREHAND_")} | {"PATH": path}
+
+
+def run(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def assert_shown(command: str, shown: list[str], folder: Path) -> None:
+    done = run(command, folder)
+    came = {plainly(line) for line in (done.stdout + "\n" + done.stderr).splitlines()}
+    missing = [line for line in shown if line.strip() != "…" and plainly(line) not in came]
+    assert missing == [], f"$ {command}\n{done.stdout}\n{done.stderr}"
+
+
+@contextmanager
+def serving(folder: Path, speed: str) -> Iterator[None]:
+    """A server with the line, which gives out its one task at once."""
+    words = ["beforehand", "up", "--scene", "line_pick_drop", "--port", "0", "--no-open", "--speed", speed]
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(words, cwd=folder, env=environment(), **quiet) as server:  # type: ignore[call-overload]
+        try:
+            assert server.stdout.readline().startswith("Beforehand is at")
+            yield
+        finally:
+            server.terminate()
+
+
+def until(status: str, folder: Path) -> None:
+    """Wait for the line's task to be so far."""
+    for _ in range(200):
+        if f'"status": "{status}"' in run("beforehand tasks -o json", folder).stdout:
+            return
+    raise AssertionError(f"no task was {status}")
+
+
+@pytest.mark.parametrize(
+    ("name", "speed", "status"), [("README.md", "0.2", "active"), ("docs/fleets.md", "200", "completed")]
+)
+def test_what_is_shown_of_a_live_fleet_is_what_it_says(
+    name: str, speed: str, status: str, repository: Path, tmp_path: Path
+) -> None:
+    page = (repository / name).read_text(encoding="utf-8")
+    live = [(command, shown) for command, shown in sessions(page) if command.startswith(LIVE)]
+    first = next(at for at, (command, _) in enumerate(live) if command == "beforehand fleet why")
+    told = [item for item in live[first:] if not any("cross_dock" in line for line in item[1])]
+    assert told
+    with serving(tmp_path, speed):
+        until(status, tmp_path)
+        for command, shown in told:
+            assert_shown(command, shown, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["README.md", "docs/cells.md", "docs/fleets.md"])
 def test_commands_give_the_output_that_is_shown(name: str, repository: Path, tmp_path: Path) -> None:
     page = (repository / name).read_text(encoding="utf-8")
     give_files(page, tmp_path)
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("BEFOREHAND_")}
     ran = 0
     for command, shown in sessions(page):
         if command.startswith(NEEDS_A_SERVER):
             continue
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env=clean | {"PATH": path},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        came = {plainly(line) for line in (done.stdout + "\n" + done.stderr).splitlines()}
-        missing = [line for line in shown if line.strip() != "…" and plainly(line) not in came]
-        assert missing == [], f"{name}: $ {command}\n{done.stdout}\n{done.stderr}"
+        assert_shown(command, shown, tmp_path)
         ran += 1
     assert ran >= 2

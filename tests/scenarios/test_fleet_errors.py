@@ -637,3 +637,12 @@ def test_fleet_why_an_unknown_name_gets_the_known_ones() -> None:
     shift = struck(yard())
     with pytest.raises(NotFoundError, match="RB-01"):
         why(shift.state, "RB-1", 0)
+
+
+def test_fleet_verbs_abort_with_a_place_is_refused_while_no_pallet_is_on_the_fork() -> None:
+    shift = struck(yard())
+    shift.until(lambda: bool(shift.state.tasks))
+    (refused,) = shift.tick(TaskVerb("yard-t1", "abort", "B2"))
+    assert refused.code == "task.not_loaded"
+    assert shift.task().error is None
+    assert shift.tick(TaskVerb("yard-t1", "abort")) == ()

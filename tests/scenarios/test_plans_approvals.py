@@ -258,3 +258,20 @@ def test_two_that_write_one_file_side_by_side_are_a_problem() -> None:
     assert problems == []
     _, problems = check_document({"steps": [first, {**second, "when": "1 == 1"}]}, catalog)
     assert problems == []
+
+
+async def test_beside_a_diff_stand_the_call_the_file_its_size_and_a_sentence() -> None:
+    run = PlanScenario(*file_tools())
+    await run.around.workspace.write("a.txt", b"old\n")
+    written, gone = {"path": "a.txt", "content": "newer\n"}, {"path": "a.txt"}
+    await run.begin(
+        {"steps": [step("w", "write_file", args=written), step("d", "delete_file", args=gone, after=["w"])]}
+    )
+    shown = dict(run.decision().evidence)
+    assert shown.pop("diff").splitlines()[-2:] == ["-old", "+newer"]
+    sizes = {"sizeBefore": 4, "size": 6}
+    assert shown == {"tool": "write_file", "args": written, "path": "a.txt", **sizes, "says": "Overwrites 'a.txt'."}
+    await run.answer("approve")
+    shown = dict(run.decision().evidence)
+    assert shown.pop("diff").splitlines()[-1] == "-newer"
+    assert shown == {"tool": "delete_file", "args": gone, "path": "a.txt", "size": 6, "says": "Deletes 'a.txt'."}

@@ -14,6 +14,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 from beforehand.model.versions import Upcasters
+from beforehand.ports.store import Store
 from beforehand.ports.tool import Tool
 
 if TYPE_CHECKING:
@@ -68,10 +69,18 @@ def _no_warnings(document: Any) -> list[Problem]:
     return []
 
 
+def _no_machines(document: Any) -> Mapping[str, str]:
+    return {}
+
+
 async def _nothing(name: str) -> None: ...
 
 
 async def _no_state(name: str) -> StateLists:
+    return {}
+
+
+async def _no_past(name: str, store: Store) -> StateLists:
     return {}
 
 
@@ -89,10 +98,19 @@ class Scenes:
     activate: Callable[[str, Mapping[str, Any]], Awaitable[None]]
     """The scene is live from now on; raises ConflictError when it cannot be."""
     deactivate: Callable[[str], Awaitable[None]] = _nothing
+    """The scene is not live any more; raises ConflictError while something goes on in it."""
+    machines: Callable[[Any], Mapping[str, str]] = _no_machines
+    """The machines a checked document names: by the address each is known by, the name it has there."""
+    live_machines: Callable[[], Mapping[str, Mapping[str, str]]] = dict
+    """The same for every live scene, by the scene's name."""
     warnings: Callable[[Any], list[Problem]] = _no_warnings
     """What is legal in a checked document and yet worth a look."""
     state: Callable[[str], Awaitable[StateLists]] = _no_state
     """What is live in a scene, for `GET /state`: lists by name."""
+    state_at: Callable[[str, Store], Awaitable[StateLists]] = _no_past
+    """The same as it was where a store ends, for `GET /state?at=`; what is not in the log is left out."""
+    replays: tuple[str, ...] = ()
+    """The kinds of events whose rows `state_at` reads."""
     lists: tuple[str, ...] = ()
     """The names of those lists, which `GET /state` always has."""
     summary: Callable[[str], Awaitable[list[str]]] | None = None
@@ -158,6 +176,33 @@ class Owner:
     """Take one of its things up again from the log, after its driver stopped on a bug."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """Something that moves, or may begin to, in a live scene."""
+
+    scene: str
+    kind: str
+    what: str
+    """What holding it means, a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """How what a craft moves is made to stand still, when somebody holds everything, and let go.
+
+    Runs are paused without it; this is for what moves beside them, and for machines that can stop in the middle.
+    """
+
+    kind: str
+    """The kind of what is held, such as `tank`."""
+    moving: Callable[[], Sequence[Moving]]
+    """Everything that nobody holds by hand already."""
+    hold: Callable[[str], Awaitable[None]]
+    """Make it stand still, in the scene of this name; held already, nothing happens."""
+    clear: Callable[[str], Awaitable[None]]
+    """Let it go on; not held, nothing happens."""
+
+
 async def _close_nothing() -> None: ...
 
 
@@ -171,6 +216,7 @@ class Parts:
     planner: Planner | None = None
     documents: Documents | None = None
     judge: Judge | None = None
+    holds: Holds | None = None
     tools: tuple[Tool, ...] = ()
     owners: Mapping[str, Owner] = field(default_factory=dict)
     """By what the ids of their things begin with: `tank` owns `tank:north`."""

@@ -12,7 +12,7 @@ from typing import Any
 from beforehand.app.crafts import Crafts, load_crafts
 from beforehand.app.intake import PlanInput, take_in
 from beforehand.app.runtime import Runtime, open_runtime
-from beforehand.app.scenes import check_scene, find_anywhere, saved_scene, scene_row, warnings
+from beforehand.app.scenes import find_anywhere, findings, saved_scene, scene_row
 from beforehand.app.settings import Settings
 from beforehand.app.stores import open_reading, store_exists, store_in_memory
 from beforehand.engine.validate import invalid_plan
@@ -127,8 +127,7 @@ async def scene_document(settings: Settings, scene: str) -> Any:
         return await find_anywhere(runtime, scene) if row is None else row["document"]
 
 
-async def check_scene_document(settings: Settings, document: Any) -> tuple[dict[str, Any], list[Problem]]:
-    """A scene's document in its normal form and what is odd about it; BadInputError with every problem."""
+async def check_scene_document(settings: Settings, document: Any) -> dict[str, Any]:
+    """Everything that is wrong with a scene's document, and what is odd about it."""
     async with open_dry_run(settings, with_servers=False) as runtime:
-        checked = check_scene(runtime, document)
-        return checked, warnings(runtime, checked)
+        return findings(runtime, document)

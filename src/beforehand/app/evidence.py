@@ -4,15 +4,18 @@ Prose is a claim. Where it names nothing of its call, or says that something is 
 it is marked; the call is the truth.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.plan import Plan, Step, StepStatus
+from beforehand.model.words import in_words
 from beforehand.ports.tool import ToolSpec
 
 SHOWN_STEPS = 200
+_ODD = re.compile(r"[,:()\"]|^\s|\s$|^$")
 LOOKING = frozenset(
     ("read", "reads", "list", "lists", "look", "looks", "show", "shows", "get", "gets", "check", "checks", "view")
 )
@@ -70,17 +73,24 @@ def _stems(words: list[str]) -> set[str]:
     return {word[:4] for word in words if len(word) > 3 or word.isdigit()}
 
 
+def call_shown(tool: object, args: Mapping[str, Any], longest: int = 60) -> str:
+    """A call as a person reads it: the tool and its arguments, each cut where it is long."""
+    return f"{tool}({', '.join(f'{name}: {_short(value, longest)}' for name, value in args.items())})"
+
+
 def call_text(call: Mapping[str, Any]) -> str:
     """One call of a review as a line of text: the call first, then what its author says."""
-    args = ", ".join(f"{name}: {_short(value)}" for name, value in call.get("args", {}).items())
     what = [str(call["effect"])] if call.get("effect") not in (None, "pure") else []
     what += ["may destroy"] if call.get("destructive") in ("always", "judged") else []
-    text = f"{call['order']}. {call['tool']}({args})" + (f" [{', '.join(what)}]" if what else "")
+    text = f"{call['order']}. {call_shown(call['tool'], call.get('args', {}))}" + (
+        f" [{', '.join(what)}]" if what else ""
+    )
     if call.get("description"):
         text += f" “{call['description']}”" + (" (the words do not match the call)" if call.get("mismatch") else "")
     return text + (" (skipped)" if call.get("skipped") else "")
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+def _short(value: Any, longest: int) -> str:
+    """A text that could be read as several arguments is shown in quotes."""
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) and _ODD.search(value) else in_words(value)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -9,6 +9,7 @@ from typing import Any
 from beforehand.app.craft import Answering
 from beforehand.app.plans import get_plan, stale_version
 from beforehand.app.runtime import Runtime
+from beforehand.engine.verb_values import fitting
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
 
@@ -46,10 +47,13 @@ async def answer_decision(
     decision = Decision.model_validate(row)
     if verb not in decision.verbs:
         raise BadInputError.unknown("verb", verb, decision.verbs, code="decision.verb")
+    value = fitting(verb, decision.values.get(verb), value)
     owner = runtime.owners.get(decision.owner.partition(":")[0])
     if owner is None:
         raise ConflictError(
-            "No running process can take this answer.", code="decision.no_owner", hint="Start the server: beforehand up"
+            "No running process can take this answer.",
+            code="decision.no_owner",
+            hint="Start the server: `beforehand up`",
         )
     await owner.answer(decision, Answering(verb, value, note, by, carry_on))
     return await show_decision(runtime, decision_id)

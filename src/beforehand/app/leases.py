@@ -18,6 +18,8 @@ LOCK = "machines"
 """The name of the one turn that all who take machines wait for."""
 LEASE_ROW = "lease"
 """Rows of machines that something other than a run holds, by the machine: its `holder` in words, `since`, `status`."""
+HOLD = ("hold", "everything")
+"""The row that is there while everything is held; then nobody is given a machine."""
 
 
 async def holder_of(runtime: Runtime, machine: str, *, but: str = "") -> dict[str, Any] | None:
@@ -40,7 +42,7 @@ async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "
         raise ConflictError(
             f"{first['machine']} is held by {_holder(first)} since {first['since']} ({first['status']}).",
             code="machine.held",
-            hint="Wait until it ends, cancel it, or have it give its machines back (release).",
+            hint="Wait until it ends, or: `beforehand runs cancel RUNID`, `beforehand runs release RUNID`.",
             extra={"held": found},
         )
 
@@ -56,6 +58,9 @@ def lease_for(runtime: Runtime) -> Any:
     async def lease(driver: RunDriver, command: LeaseMachine) -> None:
         async with runtime.turns[LOCK]:
             held = await holder_of(runtime, command.machine, but=driver.run.run_id)
+            everything = await runtime.store.row(*HOLD)
+            if everything is not None:
+                held = {"machine": command.machine, "since": everything["since"], "by": everything["by"]}
             await driver.request(MachineAsked(runtime.now(), command.step_id, command.machine, held))
 
     return lease

@@ -21,6 +21,7 @@ from beforehand.model.decision import Decision, content_hash
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan, step_wire
+from beforehand.model.words import counted
 
 REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
@@ -83,7 +84,7 @@ def _plan_event(runtime: Runtime, kind: str, plan: Plan, correlation_id: str) ->
 
 def _review(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decision:
     effects = ADOPT_EFFECTS if running else REVIEW_EFFECTS
-    count = "1 step" if len(plan.steps) == 1 else f"{len(plan.steps)} steps"
+    count = counted(len(plan.steps), "step")
     return Decision(
         id=review_id(plan),
         kind="review",

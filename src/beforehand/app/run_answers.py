@@ -10,8 +10,9 @@ from beforehand.app.runs import refuse_bad_args, refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Adopted, Answered
-from beforehand.engine.references import holds_reference, references_in
+from beforehand.engine.references import references_in
 from beforehand.engine.state import RunState
+from beforehand.engine.verb_values import INSERT, fitting
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import unknown
@@ -34,9 +35,9 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
     if given.carry_on:
         await runtime.runs.recover(run_id)
     run = await runtime.runs.state(run_id)
-    value = _in_its_scene(runtime, run, decision, given.verb, _as_meant(decision, given.verb, given.value))
-    _check_value(runtime, run, decision, given.verb, value)
+    value = _in_its_scene(runtime, run, decision, given.verb, given.value)
     if given.verb == "retry" and isinstance(value, Mapping):
+        _check_references(run, value.get("args"))
         await refuse_bad_args(runtime, run, str(decision.about["stepId"]), value.get("args"))
     answer = Answered(runtime.now(), decision.id, given.verb, value, given.note, given.by)
     inputs: list[Any] = [answer]
@@ -45,6 +46,7 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
         await answer_review(runtime, plan, Answering("adopt", by=given.by))
         inputs = [Adopted(runtime.now(), plan, given.by, answer)]
     elif given.verb == "insert":
+        value = fitting("insert", INSERT, value)  # decisions of older logs do not say what they take
         inputs.insert(0, await _inserted(runtime, run, decision, value, given.by))
     for item in inputs:
         if given.carry_on:
@@ -53,15 +55,6 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
             verdict = record(run, item, runtime.catalog)
             refuse_by_reasons(verdict)
             await runtime.store.append(verdict.events)
-
-
-def _as_meant(decision: Decision, verb: str, value: Any) -> Any:
-    """What goes with a failure's verb may be given bare: the arguments themselves, or the list of steps."""
-    if decision.kind == "failure" and verb == "retry" and isinstance(value, Mapping) and value and "args" not in value:
-        return {"args": dict(value)}
-    if decision.kind == "failure" and verb == "insert" and isinstance(value, list):
-        return {"steps": value}
-    return value
 
 
 def _in_its_scene(runtime: Runtime, run: RunState, decision: Decision, verb: str, value: Any) -> Any:
@@ -73,26 +66,12 @@ def _in_its_scene(runtime: Runtime, run: RunState, decision: Decision, verb: str
     return {**value, "args": {"scene": run.plan.scene, **args}}
 
 
-def _check_value(runtime: Runtime, run: RunState, decision: Decision, verb: str, value: Any) -> None:
-    """Refuse a value that could not work before anything is written."""
-    if verb == "answer" and value is None:
-        raise BadInputError("An answer needs a `value`.", code="decision.value")
-    if verb == "retry" and value is not None:
-        if not isinstance(value, Mapping) or not isinstance(value.get("args", {}), Mapping):
-            raise BadInputError("A retry takes `value: {args: {…}}`, or no value.", code="decision.value")
-        state = run.steps[str(decision.about["stepId"])]
-        args = value.get("args")
-        lost = [ref for ref in references_in(args) if ref.step not in (*run.steps, "item", "index")]
-        if told := [unknown("step", ref.step, run.steps, inside=str(ref)) for ref in lost]:
-            says = " ".join(one.says for one in told)
-            raise BadInputError(says, code="decision.value", nearest=told[0].nearest)
-        if args is not None and not holds_reference(args) and runtime.catalog.get(state.step.tool) is not None:
-            wrong = runtime.catalog.complaints(state.step.tool, args, filled_in=False)
-            if wrong:
-                says = "; ".join(f"{where} {what}" for where, what in wrong)
-                raise BadInputError(f"These arguments do not fit {state.step.tool}: {says}.", code="decision.value")
-    if verb == "insert" and not (isinstance(value, Mapping) and isinstance(value.get("steps"), list)):
-        raise BadInputError("An insert takes `value: {steps: [{id, tool, args …}]}`.", code="decision.value")
+def _check_references(run: RunState, args: Any) -> None:
+    """Refuse arguments that refer to steps which are not there, before anything is written."""
+    lost = [ref for ref in references_in(args) if ref.step not in (*run.steps, "item", "index")]
+    if told := [unknown("step", ref.step, run.steps, inside=str(ref)) for ref in lost]:
+        says = " ".join(one.says for one in told)
+        raise BadInputError(says, code="decision.value", nearest=told[0].nearest)
 
 
 async def _inserted(runtime: Runtime, run: RunState, decision: Decision, value: Any, by: str) -> Adopted:

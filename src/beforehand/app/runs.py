@@ -7,6 +7,7 @@ from pydantic_core import from_json
 
 from beforehand.app.craft import Answering, Judge
 from beforehand.app.decisions import answered
+from beforehand.app.holds import keep_runs_held, refuse_held_plan
 from beforehand.app.ids import new_id
 from beforehand.app.intake import bound, problems_of
 from beforehand.app.leases import LOCK, refuse_held, refuse_needed
@@ -62,6 +63,7 @@ async def start_run(
         correlation_id = correlation_id or await correlation_of(runtime, plan.id)
         given = Answering("start", by=by, note=note)
         async with runtime.turns[LOCK]:
+            await refuse_held_plan(runtime, plan)
             await refuse_held(runtime, machines_of(plan, runtime.catalog))
             started = await _log_start(runtime, plan, review, run_id, correlation_id, given)
         run = RunState(run_id, plan, lambda wanted: plan)
@@ -93,7 +95,7 @@ async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
         raise ConflictError(
             f"The world has changed since this was planned, so it does not start. {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan again from the present state (`beforehand plan`, or regenerate).",
+            hint="Make the plan again from the present state: `beforehand plan`, or POST /plans/{id}/regenerate.",
             extra={"difference": drift},
         )
 
@@ -134,6 +136,7 @@ async def _log_start(
 async def recover_runs(runtime: Runtime) -> int:
     """After a start: go on with every run that has not ended. Gives how many."""
     recovered = 0
+    await keep_runs_held(runtime)
     for row in await runtime.store.rows("run", open=True):
         try:
             await runtime.runs.recover(row["runId"])
@@ -219,8 +222,16 @@ async def stop_after_step(runtime: Runtime, run_id: str, *, by: str = "") -> dic
 async def resume_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
     """Go on with a paused run; ConflictError when another run holds a machine it needs."""
     await _refuse_ended(runtime, run_id, "be resumed")
-    await refuse_needed(runtime, await runtime.runs.state(run_id))
-    return await steer(runtime, run_id, ResumeAsked(runtime.now(), by))
+    return await _set_going(runtime, run_id, ResumeAsked(runtime.now(), by))
+
+
+async def _set_going(runtime: Runtime, run_id: str, given: RunInput) -> dict[str, Any]:
+    """Hand in what lets a run move again; ConflictError while everything, or a machine it needs, is held."""
+    async with runtime.turns[LOCK]:
+        run = await runtime.runs.state(run_id)
+        await refuse_held_plan(runtime, run.plan)
+        await refuse_needed(runtime, run)
+        return await steer(runtime, run_id, given)
 
 
 async def cancel_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
@@ -246,8 +257,7 @@ async def retry_step(runtime: Runtime, run_id: str, step_id: str, *, args: Any =
     await _known_step(runtime, run_id, step_id)
     run = await runtime.runs.state(run_id)
     await refuse_bad_args(runtime, run, step_id, args)
-    await refuse_needed(runtime, run)
-    return await steer(runtime, run_id, RetryAsked(runtime.now(), step_id, by, args))
+    return await _set_going(runtime, run_id, RetryAsked(runtime.now(), step_id, by, args))
 
 
 async def refuse_bad_args(runtime: Runtime, run: RunState, step_id: str, args: Any) -> None:
@@ -271,8 +281,7 @@ async def skip_step(runtime: Runtime, run_id: str, step_id: str, *, by: str = ""
 async def rerun_from(runtime: Runtime, run_id: str, step_id: str, *, by: str = "") -> dict[str, Any]:
     """Run a step and everything that depends on it again; gives the run. Raises as `retry_step` does."""
     await _known_step(runtime, run_id, step_id)
-    await refuse_needed(runtime, await runtime.runs.state(run_id))
-    return await steer(runtime, run_id, RerunAsked(runtime.now(), step_id, by))
+    return await _set_going(runtime, run_id, RerunAsked(runtime.now(), step_id, by))
 
 
 async def adopt_version(runtime: Runtime, run_id: str, version: int, *, by: str = "") -> dict[str, Any]:
@@ -294,6 +303,8 @@ async def adopt_version(runtime: Runtime, run_id: str, version: int, *, by: str 
             raise BadInputError(problems[0].says, code="run.step_started", problems=problems)
         if problems := await problems_of(runtime, plan, run.begun()):
             raise invalid_plan(problems)
+        if not run.paused:
+            await refuse_held_plan(runtime, plan)
         shown = await steer(runtime, run_id, Adopted(runtime.now(), plan, by))
         await answer_review(runtime, plan, Answering("adopt", by=by))
         return shown

@@ -31,7 +31,7 @@ from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import this_request
 from beforehand.ports.run_host import RunHost
-from beforehand.ports.store import Store
+from beforehand.ports.store import Projection, Store
 from beforehand.ports.tool import Tool
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Runtime:
     sentences: Sentences
     drivers: Drivers
     catalog: ToolCatalog
+    project: Projection
+    """The rows of every event, those of the crafts among them."""
     serves: bool = True
     """False in a process that carries out one plan and is not the home's server."""
     telemetry: Telemetry = field(default_factory=Telemetry)
@@ -218,6 +220,7 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         sentences,
         Drivers(store, clock),
         extensions.catalog,
+        crafts.projection(),
         serves,
     )
     for craft in crafts.by_name.values():

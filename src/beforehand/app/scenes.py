@@ -2,10 +2,13 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.documents import parse
 from beforehand.app.examples import example_files, find_document, no_scene
+from beforehand.app.holds import standing_still
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
@@ -13,6 +16,8 @@ from beforehand.model.reason import Problem, name_list
 from beforehand.ports.log import Log
 
 log = Log("beforehand.scenes")
+TURN = "scenes"
+"""The name of the one turn in which scenes become live or rest."""
 
 
 async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:
@@ -60,6 +65,28 @@ def warnings(runtime: Runtime, checked: dict[str, Any]) -> list[Problem]:
     return [] if scenes is None else scenes.warnings(checked)
 
 
+def findings(runtime: Runtime, document: Any) -> dict[str, Any]:
+    """Everything that is wrong with a scene's document and what is odd about it; nothing is kept.
+
+    A text is read as YAML or JSON first.
+    """
+    try:
+        document = parse(document, "The scene") if isinstance(document, str) else document
+        checked = check_scene(runtime, document)
+    except BadInputError as error:
+        problems = error.problems or [Problem(code=error.code, about="", says=error.says, nearest=error.nearest)]
+        return {"ok": False, **_named(document), "problems": [one.wire() for one in problems], "warnings": []}
+    odd = [warning.wire() for warning in warnings(runtime, checked)]
+    summary = {name: len(items) for name, items in checked.items() if isinstance(items, list)}
+    return {"ok": True, **_named(checked), "summary": summary, "problems": [], "warnings": odd}
+
+
+def _named(document: Any) -> dict[str, str]:
+    """The kind and name a document says it has, as far as it says so."""
+    said = document if isinstance(document, dict) else {}
+    return {name: said[name][:200] for name in ("kind", "name") if isinstance(said.get(name), str)}
+
+
 async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
     """Keep a scene under its name; an active one goes on with the new document only when activated again.
 
@@ -92,15 +119,59 @@ async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activ
 
 async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
     """Make a scene live; NotFoundError where there is none, ConflictError where its craft cannot."""
-    row = await get_scene(runtime, name)
-    scenes = runtime.scenes_of(row["kind"])
-    if scenes is None:
-        raise ConflictError(f"No craft for scenes of kind {row['kind']!r} is installed.", code="scene.no_craft")
-    await scenes.activate(name, row["document"])
-    if not row.get("active"):
-        row = {**row, "active": True}
-        await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
+    async with runtime.turns[TURN]:
+        row = await get_scene(runtime, name)
+        scenes = runtime.scenes_of(row["kind"])
+        if scenes is None:
+            raise ConflictError(f"No craft for scenes of kind {row['kind']!r} is installed.", code="scene.no_craft")
+        _refuse_shared(runtime, name, scenes.machines(row["document"]))
+        async with standing_still(runtime, name):
+            await scenes.activate(name, row["document"])
+        if not row.get("active"):
+            row = {**row, "active": True}
+            await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
     return row
+
+
+def _refuse_shared(runtime: Runtime, name: str, machines: Mapping[str, str]) -> None:
+    """ConflictError where another live scene names one of these machines: two would send commands to one."""
+    for parts in runtime.crafts.values():
+        for other, theirs in parts.scenes.live_machines().items() if parts.scenes else ():
+            shared = sorted(machines.keys() & theirs.keys())
+            if other != name and shared:
+                first = shared[0]
+                raise ConflictError(
+                    f"{machines[first]} of {name} is the machine that {other} knows as {theirs[first]} ({first}). "
+                    "A machine is in one active scene at a time.",
+                    code="machine.shared",
+                    hint=f"Deactivate {other} first, or take the machine out of one of them.",
+                    extra={"scene": other, "machines": shared},
+                )
+
+
+async def deactivate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
+    """Let a scene rest; it stays kept. ConflictError while a run or something else goes on in it."""
+    async with runtime.turns[TURN]:
+        row = await get_scene(runtime, name)
+        scenes = runtime.scenes_of(row["kind"])
+        await _refuse_running(runtime, name)
+        if scenes is not None:
+            await scenes.deactivate(name)
+        if row.get("active"):
+            row = {**row, "active": False}
+            await runtime.log("sceneDeactivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
+    return row
+
+
+async def _refuse_running(runtime: Runtime, name: str) -> None:
+    runs = [run["runId"] for run in await runtime.store.rows("run", open=True) if run.get("scene") == name]
+    if runs:
+        raise ConflictError(
+            f"The run {runs[0]} works in {name} and has not ended.",
+            code="scene.in_use",
+            hint="Let it end, or cancel it, then deactivate the scene.",
+            extra={"runs": runs},
+        )
 
 
 async def recover_scenes(runtime: Runtime) -> None:
@@ -109,7 +180,9 @@ async def recover_scenes(runtime: Runtime) -> None:
         scenes = runtime.scenes_of(row["kind"])
         if scenes is not None:
             try:
-                await scenes.activate(row["name"], row["document"])
+                _refuse_shared(runtime, row["name"], scenes.machines(row["document"]))
+                async with standing_still(runtime, row["name"]):
+                    await scenes.activate(row["name"], row["document"])
             except BeforehandError as error:  # something outside does not answer: this scene stands still
                 log.error("a scene could not be made live", scene=row["name"], says=error.says)
 

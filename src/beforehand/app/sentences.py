@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
+from beforehand.model.words import counted
+
 Data = Mapping[str, Any]
 _ENDS = {
     "completed": "is completed",
@@ -36,7 +38,7 @@ def _name(data: Data, otherwise: str) -> str:
 
 
 def _plan_created(data: Data) -> str:
-    count = "1 step" if len(data["steps"]) == 1 else f"{len(data['steps'])} steps"
+    count = counted(len(data["steps"]), "step")
     return f"A plan came in: {_name(data, data['id'])}, {count}."
 
 
@@ -54,6 +56,10 @@ def _answered(data: Data) -> str:
     answer = data.get("answer") or {}
     by = f" by {answer['by']}" if answer.get("by") else ""
     return f"Answered with “{answer.get('verb', '')}”{by}: {_ended(data['title'])}"
+
+
+def _by(data: Data) -> str:
+    return f" by {data['by']}" if data.get("by") else ""
 
 
 def _ended(title: str) -> str:
@@ -80,15 +86,20 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "runUpdated": _run,
     "runAdopted": lambda data: f"{_name(data, 'The run')} goes on with version {data['version']}.",
     "stepUpdated": _step,
-    "stepExpanded": lambda data: f"Step {data['stepId']} runs once for each of {len(data['items'])} items.",
+    "stepExpanded": lambda data: f"Step {data['stepId']} runs once for each of {counted(len(data['items']), 'item')}.",
     "decisionOpened": lambda data: f"A person is asked: {_ended(data['title'])}",
     "decisionAnswered": _answered,
     "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",
+    "everythingHeld": lambda data: f"Everything is held{_by(data)}.",
+    "everythingCleared": lambda data: f"Everything goes on{_by(data)}.",
+    "tokenAdded": lambda data: f"A token was made for {data['name']} ({data['role']}).",
+    "tokenRevoked": lambda data: f"The token of {data['name']} was revoked.",
     "templateSaved": lambda data: f"The template {data['name']} was kept.",
     "sceneSaved": lambda data: f"The scene {data['name']} was kept.",
     "sceneActivated": lambda data: f"The scene {data['name']} is live.",
     "modelAsked": lambda data: f"{data['model']} was asked.",
     "modelAnswered": _model_answered,
+    "sceneDeactivated": lambda data: f"The scene {data['name']} rests.",
 }
 
 

@@ -22,6 +22,8 @@ CONFIG_FILE = "beforehand.toml"
 PREFIX = "BEFOREHAND_"
 SECRET_PREFIX = "BEFOREHAND_SECRET_"
 
+_SECRET_IN_QUERY = re.compile(r"([?&][^=&#]*(?:pass|pwd|token|key|secret|auth)[^=&#]*)=[^&#]*", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -35,7 +37,10 @@ class Setting:
         """The value as it may stand on a screen: secrets hidden, and so are passwords inside addresses."""
         if self.secret and value and not str(value).startswith("secret:"):
             return "(hidden)"
-        return re.sub(r"(://[^/@:]*):.*@", r"\1:(hidden)@", value) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            return value
+        value = re.sub(r"(://[^/@:]*):.*@", r"\1:(hidden)@", value)
+        return _SECRET_IN_QUERY.sub(r"\1=(hidden)", value)
 
 
 KNOWN = (
@@ -132,6 +137,22 @@ def load_settings(
         raise BadInputError(" ".join(problem.says for problem in problems), code="settings", problems=problems)
     settings = Settings(values, sources, file=path if table else None, environment=environment)
     return _with_extensions(settings, table)
+
+
+def shown_settings(settings: Settings) -> dict[str, Any]:
+    """Every setting, its value and where it comes from, as it may be shown: secrets hidden."""
+    rows = [
+        {
+            "name": setting.name,
+            "value": setting.shown(settings.values[setting.name]),
+            "source": settings.sources[setting.name],
+            "environment": PREFIX + setting.name.upper(),
+            "says": setting.says,
+        }
+        for setting in KNOWN
+    ]
+    told = {"mcp": sorted(settings.mcp), "plugins": sorted(settings.plugins), "warnings": list(settings.warnings)}
+    return {"settings": rows, **told}
 
 
 def _with_extensions(settings: Settings, table: Mapping[str, Any]) -> Settings:

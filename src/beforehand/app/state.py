@@ -1,17 +1,50 @@
-"""Everything live in one answer, with the place in the log it is true at."""
+"""Everything live in one answer, with the place in the log it is true at; and as it was at an earlier place."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
+from beforehand.app.craft import Scenes, StateLists
+from beforehand.app.holds import held
 from beforehand.app.inbox import list_decisions
+from beforehand.app.past import store_at
 from beforehand.app.runs import list_runs
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import list_scenes
+from beforehand.app.scenes import get_scene, list_scenes
 
 RECENT_RUNS = 50
 
 
+_KINDS = (
+    *("sceneSaved", "sceneActivated", "sceneDeactivated", "everythingHeld", "everythingCleared"),
+    *("runStarted", "runUpdated", "runFinished", "runAdopted"),
+    *("decisionOpened", "decisionAnswered", "decisionWithdrawn"),
+)
+_PLAN_KINDS = ("planCreated", "planEdited")
+"""What decisions are found by the scene of their plan with."""
+
+
+async def state_at(runtime: Runtime, at: int, scene: str | None = None) -> dict[str, Any]:
+    """The same as it was after event `at`, from the log; what was not logged (where robots stood) is left out.
+
+    Raises BadInputError where there is no such event, NotFoundError where that scene was not known then.
+    """
+    crafts = [parts.scenes for parts in runtime.crafts.values() if parts.scenes]
+    kinds = {*_KINDS, *(_PLAN_KINDS if scene else ()), *(kind for brought in crafts for kind in brought.replays)}
+    then = replace(runtime, store=await store_at(runtime, at, kinds))
+    if scene is not None:
+        await get_scene(then, scene)
+    return await _view(then, scene, lambda brought, name: brought.state_at(name, then.store))
+
+
 async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, Any]:
     """`GET /state`: `seq`, scenes, runs, decisions, and the lists that the crafts of the active scenes bring."""
+    return await _view(runtime, scene, lambda brought, name: brought.state(name))
+
+
+async def _view(
+    runtime: Runtime, scene: str | None, live: Callable[[Scenes, str], Awaitable[StateLists]]
+) -> dict[str, Any]:
     seq = await runtime.store.last_seq()
     scenes = [row for row in await list_scenes(runtime) if scene is None or row["name"] == scene]
     runs = [run for run in await list_runs(runtime, limit=RECENT_RUNS) if scene is None or run.get("scene") == scene]
@@ -20,9 +53,12 @@ async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, An
     for row in scenes:
         brought = runtime.scenes_of(row["kind"])
         if row["active"] and brought is not None:
-            for name, items in (await brought.state(row["name"])).items():
+            for name, items in (await live(brought, row["name"])).items():
                 shown.setdefault(name, []).extend(items)
     decisions = await list_decisions(runtime)
+    hold = await held(runtime)
+    if hold is not None:
+        shown["hold"] = hold
     shown["runs"] = runs
     shown["decisions"] = [item for item in decisions if scene is None or await _scene_of(runtime, item) == scene]
     return shown

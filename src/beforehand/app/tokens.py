@@ -86,20 +86,20 @@ class Tokens:
         return key
 
     def add(self, name: str, role: str, now_ms: int) -> str:
-        """Make a token; it is shown once and kept only as a hash.
+        """Make a token; it is shown once and kept only as a hash. Raises as `check_new` does."""
+        self.check_new(name, role)
+        token = f"bh_{secrets.token_urlsafe(24)}"
+        self._write({**self._read(), name: {"hash": _hash(token), "role": role, "createdAt": iso(now_ms)}})
+        return token
 
-        BadInputError for a bad name or role, ConflictError for a name in use.
-        """
+    def check_new(self, name: str, role: str) -> None:
+        """Whether such a token can be made: BadInputError for a bad name or role, ConflictError for a name in use."""
         if role not in ROLES:
             raise BadInputError.unknown("role", role, ROLES, code="token.role")
         if not name.strip() or len(name) > 100:
             raise BadInputError("A token needs a name of up to 100 characters.", code="token.name")
-        entries = self._read()
-        if name in entries:
+        if name in self._read():
             raise ConflictError(f"There is a token {name!r} already; revoke it first.", code="token.exists")
-        token = f"bh_{secrets.token_urlsafe(24)}"
-        self._write({**entries, name: {"hash": _hash(token), "role": role, "createdAt": iso(now_ms)}})
-        return token
 
     def list(self) -> list[dict[str, Any]]:
         """The tokens without their secrets: name, role and when each was made."""
@@ -109,10 +109,13 @@ class Tokens:
 
     def revoke(self, name: str) -> None:
         """Forget a token; NotFoundError with the names there are."""
-        entries = self._read()
-        if name not in entries:
-            raise NotFoundError.unknown("token", name, entries)
-        self._write({key: value for key, value in entries.items() if key != name})
+        self.check_known(name)
+        self._write({key: value for key, value in self._read().items() if key != name})
+
+    def check_known(self, name: str) -> None:
+        """NotFoundError with the names there are, where there is no such token."""
+        if name not in self._read():
+            raise NotFoundError.unknown("token", name, self._read())
 
     def _read(self) -> dict[str, Any]:
         """The entries, read anew when the file is another one: every call and every open stream asks."""

@@ -19,21 +19,13 @@ def config() -> None:
 @app.command()
 def show(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """Every setting, its value and where it comes from; secrets are hidden."""
-    from beforehand.app.settings import KNOWN, PREFIX
+    from beforehand.app.settings import shown_settings
 
-    settings = settings_from(home=home, db=db)
-    rows: list[dict[str, Any]] = []
-    for setting in KNOWN:
-        value = setting.shown(settings.values[setting.name])
-        source = settings.sources[setting.name]
-        environment = PREFIX + setting.name.upper()
-        rows.append(
-            {"name": setting.name, "value": value, "source": source, "environment": environment, "says": setting.says}
-        )
+    shown = shown_settings(settings_from(home=home, db=db))
     if output is Output.JSON:
-        told = {"mcp": sorted(settings.mcp), "plugins": sorted(settings.plugins), "warnings": settings.warnings}
-        print_json({"settings": rows, **told})
+        print_json(shown)
         return DONE
+    rows = shown["settings"]
     print_table(
         ("setting", "value", "from", "environment", "what"),
         [(r["name"], "" if r["value"] is None else r["value"], r["source"], r["environment"], r["says"]) for r in rows],

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE
-from beforehand.cli.options import DbOption, HomeOption, OutputOption, YesOption, settings_from
+from beforehand.cli.known_names import decision_ids
+from beforehand.cli.options import DbOption, HomeOption, OutputOption, YesOption, hand_down, settings_from
 from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from beforehand.ports.store import Store
 
 app = typer.Typer(help="What waits for a person: reviews, approvals, questions, failures, steps in doubt.")
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The decision's id.")]
+IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The decision's id.", autocompletion=decision_ids)]
 
 
 @app.callback(invoke_without_command=True)
@@ -22,7 +23,10 @@ def inbox(
     context: typer.Context, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
 ) -> int | None:
     """What waits for a person: reviews, approvals, questions, failures, steps in doubt."""
-    return list_open(output, home, db) if context.invoked_subcommand is None else None
+    if context.invoked_subcommand is None:
+        return list_open(output, home, db)
+    hand_down(context)
+    return None
 
 
 @app.command("list")

@@ -1,12 +1,19 @@
 """What a person sees while a run goes on: a live table on a terminal, one line a change elsewhere, or nothing."""
 
 import sys
+from collections import Counter
 from typing import Any, Protocol
 
+from beforehand.app.evidence import call_shown
 from beforehand.cli.backend import Document
-from beforehand.cli.screen import STATUS_STYLES, Output, console, line, print_err
+from beforehand.cli.screen import STATUS_STYLES, Output, console, line, print_err, status_in_words
+from beforehand.model.words import counted
 
-_DONE = ("completed", "skipped", "failed", "blocked", "denied", "cancelled")
+_ENDED = ("completed", "skipped", "failed", "blocked", "denied", "cancelled")
+_NOT_DONE = ("failed", "denied", "inDoubt", "blocked", "cancelled")
+"""What has ended, or stands, without having been done; each is told apart."""
+ARGUMENT = 30
+"""How much of an argument a table shows; `inbox show` and `-o json` show more."""
 _SIGNS = {
     "completed": "✓",
     "failed": "✗",
@@ -53,8 +60,10 @@ class LineView(SilentView):
 
     def take(self, event: Document) -> None:
         data = event["data"]
-        if event["kind"] == "stepUpdated" and data["status"] in (*_DONE, "inDoubt"):
-            print_err(f"{_SIGNS.get(data['status'], ' ')} {data['stepId']} {data['status']}{_why(data)}")
+        if event["kind"] == "stepUpdated" and data["status"] in (*_ENDED, "inDoubt"):
+            print_err(
+                f"{_SIGNS.get(data['status'], ' ')} {data['stepId']} {status_in_words(data['status'])}{_why(data)}"
+            )
 
 
 class LiveView:
@@ -110,12 +119,13 @@ class LiveView:
         for step in self._shown():
             status = str(step.get("status", "pending"))
             style = STATUS_STYLES.get(status, "")
-            what = line(step.get("description") or step.get("tool") or "")
+            call = line(call_shown(step["tool"], step.get("args", {}), ARGUMENT)) if "tool" in step else ""
             table.add_row(
                 Text(_SIGNS.get(status, " "), style=style),
                 Text(line(step["id"])),
-                Text(what[:60], style="dim"),
-                Text(status, style=style),
+                Text(call[:80]),
+                Text(line(step.get("description", ""))[:40], style="dim"),
+                Text(status_in_words(status), style=style),
                 self._bar(step["id"], status),
                 Text(_why(step).removeprefix(": ")[:80], style="yellow"),
             )
@@ -139,8 +149,15 @@ class LiveView:
         return Text("")
 
     def _summary(self) -> str:
-        done = sum(step.get("status") in _DONE for step in self._steps.values())
-        return f"{self._run.get('runId', '')}: {self._run.get('status', '')}, {done} of {len(self._steps)} steps done"
+        return f"{self._run.get('runId', '')}: {self._run.get('status', '')}, {tally(list(self._steps.values()))}"
+
+
+def tally(steps: list[Document]) -> str:
+    """How far a run has come: `5 of 8 steps done, 1 denied, 2 blocked`."""
+    counts = Counter(step.get("status") for step in steps)
+    done = counts["completed"] + counts["skipped"]
+    apart = [f"{counts[status]} {status_in_words(status)}" for status in _NOT_DONE if counts[status]]
+    return ", ".join([f"{done} of {counted(len(steps), 'step')} done", *apart])
 
 
 def _why(step: Document) -> str:

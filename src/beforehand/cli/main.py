@@ -36,6 +36,7 @@ COMMANDS = {
     "config": _entry("config", "app", "Settings: what is set, and where each comes from."),
     "plugins": _entry("plugins", "plugins", "What is installed and what it brings."),
     "token": _entry("token", "app", "Access tokens for servers that others can reach."),
+    "completion": _entry("completion", "app", "Scripts for shells: have them complete commands, options and names."),
     "version": _entry("main", "version", "Show the version."),
 }
 

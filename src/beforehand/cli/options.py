@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.screen import Output
 
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="A table for people or JSON for programs.")]
@@ -14,7 +15,10 @@ DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help="The s
 WorkspaceOption = Annotated[
     str | None, typer.Option("--workspace", metavar="DIR", help="The folder file tools stay inside; here by default.")
 ]
-SceneOption = Annotated[str | None, typer.Option("--scene", metavar="NAME|FILE", help="The scene the plan is for.")]
+SceneOption = Annotated[
+    str | None,
+    typer.Option("--scene", metavar="NAME|FILE", help="The scene the plan is for.", autocompletion=scene_names),
+]
 PositionOption = Annotated[
     str | None, typer.Option("--position", metavar="P", help="Where the robot stands at the start.")
 ]
@@ -23,6 +27,16 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Approve every step
 PlanArgument = Annotated[
     str, typer.Argument(metavar="PLAN", help="A plan's file, YAML or JSON; - reads standard input.")
 ]
+
+
+def hand_down(context: typer.Context) -> None:
+    """Options given before the command of a group count for that command: `runs -o json list`."""
+    given = {
+        name: value
+        for name, value in context.params.items()
+        if str(getattr(context.get_parameter_source(name), "name", "")) == "COMMANDLINE"
+    }
+    context.default_map = {str(context.invoked_subcommand): given}
 
 
 def settings_from(**flags: Any) -> Any:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, PositionOption, ToolOption, settings_from
 from beforehand.cli.screen import line, print_err, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.model.plan import Plan
@@ -27,7 +29,10 @@ class Order(StrEnum):
 def plan(
     text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is wanted, in words.")] = None,
     scene: Annotated[
-        str | None, typer.Option("--scene", metavar="S", help="The scene it is for: its name, or a file.")
+        str | None,
+        typer.Option(
+            "--scene", metavar="S", help="The scene it is for: its name, or a file.", autocompletion=scene_names
+        ),
     ] = None,
     intent: Annotated[
         str | None, typer.Option("--intent", metavar="FILE|-", help="What is wanted, as an intent's file instead.")
@@ -115,6 +120,5 @@ def _show(made: "Plan") -> None:
     else:
         print_table(("step", "what"), [row[1:] for row in rows], nothing="There is nothing to do.")
     if made.steps:
-        count = "1 step" if len(made.steps) == 1 else f"{len(made.steps)} steps"
         took = "" if made.estimated_duration is None else f", about {made.estimated_duration:.1f} s"
-        print_out(f"{count}{took}.")
+        print_out(f"{counted(len(made.steps), 'step')}{took}.")

@@ -15,7 +15,8 @@ from beforehand.cli.options import (
     WorkspaceOption,
     settings_from,
 )
-from beforehand.cli.screen import Output, console, counted, line, print_json, print_out, print_table
+from beforehand.cli.screen import Output, console, line, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 
 def check(

@@ -31,22 +31,9 @@ def plugins(output: OutputOption = Output.TABLE) -> int:
 
 
 async def gather(settings: "Settings") -> dict[str, Any]:
-    """The crafts, the tools, and the reasons why others are missing."""
+    """What is installed, in a runtime of its own."""
     from beforehand.app.dry_run import open_dry_run
+    from beforehand.app.installed import installed
 
     async with open_dry_run(settings) as runtime:
-        tools = [
-            {
-                "name": spec.name,
-                "effect": spec.effect,
-                "destructive": spec.destructive,
-                "source": spec.source,
-                "description": spec.description,
-                "inputSchema": dict(spec.input_schema),
-                "canProbe": spec.can_probe,
-            }
-            for spec in runtime.catalog.specs()
-        ]
-        crafts = sorted(runtime.crafts)
-        missing = [reason.wire() for reason in runtime.extensions.reasons]
-        return {"crafts": crafts, "tools": tools, "missing": missing}
+        return installed(runtime)

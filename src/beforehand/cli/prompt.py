@@ -14,7 +14,21 @@ from typing import Any
 from beforehand.cli.screen import console, plain, print_err
 
 _SHORT = {"approval": {"y": "approve", "yes": "approve", "n": "deny", "no": "deny"}}
-_SHOWN_APART = ("diff", "says", "error", "question", "steps")
+_SHOWN_APART = (
+    "diff",
+    "says",
+    "error",
+    "question",
+    "steps",
+    "moreSteps",
+    "tool",
+    "args",
+    "notes",
+    "difference",
+    "code",
+)
+_BYTES = ("size", "sizeBefore")
+LONGEST = 2000
 LATER = "later"
 
 
@@ -80,7 +94,7 @@ def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
     """A decision with its evidence; on standard error unless told otherwise."""
     from rich.text import Text
 
-    from beforehand.app.evidence import call_text
+    from beforehand.engine.verb_values import in_words
 
     screen = screen or console(sys.stderr)
     evidence = decision.get("evidence", {})
@@ -89,16 +103,35 @@ def show_decision(decision: Mapping[str, Any], screen: Any = None) -> None:
     for name in ("says", "error"):
         if evidence.get(name):
             screen.print(Text(plain(evidence[name])))
-    for call in evidence.get("steps", ()) if decision["kind"] == "review" else ():
-        screen.print(Text(f"  {plain(call_text(call))}"))
-    for name, value in evidence.items():
-        if name not in _SHOWN_APART:
-            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            screen.print(Text(f"  {name}: {plain(shown)[:2000]}", style="dim"))
+    for sentence in evidence_lines(decision):
+        screen.print(Text(f"  {plain(sentence)}"))
     if evidence.get("diff"):
         screen.print(diff_text(str(evidence["diff"])))
+    values = decision.get("values", {})
     for verb, effect in decision.get("effects", {}).items():
         screen.print(Text(f"  {verb}: {plain(effect)}"))
+        if verb in values:
+            screen.print(Text(f"    value: {plain(in_words(values[verb]))}", style="dim"))
+
+
+def evidence_lines(decision: Mapping[str, Any]) -> list[str]:
+    """What a decision rests on, in words: the calls first, then the rest."""
+    from beforehand.app.evidence import call_shown, call_text
+    from beforehand.model.words import counted, in_words, named
+
+    evidence = decision.get("evidence", {})
+    told = [call_text(call) for call in evidence.get("steps", ())] if decision["kind"] == "review" else []
+    if "moreSteps" in evidence:
+        told.append(f"… and {counted(evidence['moreSteps'], 'more step')}")
+    if "tool" in evidence:
+        told.append(f"The call: {call_shown(evidence['tool'], evidence.get('args') or {}, LONGEST)}")
+    told += [str(note) for name in ("notes", "difference") for note in evidence.get(name) or ()]
+    said = {in_words(value) for value in (evidence.get("args") or {}).values()}
+    for name, value in evidence.items():
+        text = counted(value, "byte") if name in _BYTES else in_words(value)
+        if name not in _SHOWN_APART and value not in (None, "", []) and text not in said:
+            told.append(f"{named(name).capitalize()}: {text}"[:LONGEST])
+    return told
 
 
 def diff_text(diff: str) -> Any:

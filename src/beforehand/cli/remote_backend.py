@@ -96,8 +96,9 @@ class RemoteBackend:
         raise AssertionError("Every try returns or raises.")
 
     def _gone(self, error: Exception) -> UnavailableError:
+        why = "it says nothing" if isinstance(error, httpx2.TimeoutException) else f"{type(error).__name__}: {error}"
         return UnavailableError(
-            f"The server at {self.url} does not answer: {type(error).__name__}: {error}.",
+            f"The server at {self.url} does not answer: {why}.",
             code="server.unreachable",
             hint="Check whether it still runs (`beforehand doctor`) and try again.",
         )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from beforehand.cli.known_names import run_ids
 from beforehand.cli.options import (
     DbOption,
     HomeOption,
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 def run(
     plan: Annotated[str | None, typer.Argument(metavar="PLAN", help="A plan's file; - reads standard input.")] = None,
-    resume: Annotated[str | None, typer.Option("--resume", metavar="RUNID", help="Continue a run instead.")] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUNID", help="Continue a run instead.", autocompletion=run_ids)
+    ] = None,
     scene: SceneOption = None,
     yes: YesOption = False,
     workspace: WorkspaceOption = None,

@@ -1,26 +1,26 @@
 """Carrying a plan out from the command line: start or resume, follow, show, and end with the right code."""
 
-import json
 import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from beforehand.app.evidence import call_shown
 from beforehand.cli.backend import Backend, Document, open_backend
 from beforehand.cli.exits import DONE, FAILED, REFUSED, Stopped
 from beforehand.cli.follow import Following
-from beforehand.cli.live_view import view_for
+from beforehand.cli.live_view import ARGUMENT, tally, view_for
 from beforehand.cli.prompt import can_ask
 from beforehand.cli.run_async import run_async
-from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
+from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table, status_in_words
 from beforehand.model.errors import UnavailableError
+from beforehand.model.words import in_words
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
 
 Begin = Callable[[Backend], Awaitable[Document]]
 """Starts a run, or resumes one, at the backend; the answer is the run."""
-
 
 _ENDS = {"failed": "failed", "cancelled": "was cancelled", "partial": "ended, but for what was denied"}
 
@@ -86,13 +86,20 @@ def conclude(errand: Errand, run: Document) -> int:
 
 
 def show_run(run: Document) -> None:
-    rows = [
-        (step["id"], line(step.get("description") or step["tool"]), step["status"], _took(step), _outcome(step))
-        for step in run["steps"]
-    ]
-    print_table(("step", "what", "status", "ms", ""), rows, nothing="The plan has no steps.")
+    steps = run["steps"]
+    described = any(step.get("description") for step in steps)
+    columns = ("step", "call", *(("its author says",) if described else ()), "status", "ms", "")
+    print_table(columns, [_row(step, described) for step in steps], nothing="The plan has no steps.")
     took = f" after {run['durationMs'] / 1000:.3g} s" if "durationMs" in run else ""
-    print_out(f"Run {run['runId']} of plan {run['planId']}, version {run['version']}: {run['status']}{took}.")
+    how = run["status"] if run["status"] == "completed" else f"{run['status']}, {tally(run['steps'])}"
+    print_out(f"Run {run['runId']} of plan {run['planId']}, version {run['version']}: {how}{took}.")
+
+
+def _row(step: Document, described: bool) -> tuple[object, ...]:
+    """A step: the call itself, beside what its author says of it and never instead."""
+    call = line(call_shown(step["tool"], step.get("args", {}), ARGUMENT))
+    prose = (line(step.get("description", "")),) if described else ()
+    return step["id"], call, *prose, status_in_words(step["status"]), _took(step), _outcome(step)
 
 
 def _took(step: Document) -> object:
@@ -105,12 +112,8 @@ def _outcome(step: Document) -> str:
         return line(result["error"])
     if step.get("reason"):
         return line(step["reason"]["says"])
-    value = "" if not result or result.get("value") is None else line(as_text(result["value"]))
+    value = "" if not result or result.get("value") is None else line(in_words(result["value"]))
     return value if len(value) <= 60 else value[:59] + "…"
-
-
-def as_text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def print_waiting(errand: Errand, run: Document) -> None:
@@ -135,7 +138,7 @@ def print_failures(errand: Errand, run: Document) -> None:
     print_err(f"The run {run['runId']} {_ENDS.get(run['status'], 'stands still')}.")
     for step in run["steps"]:
         if step["status"] in ("failed", "blocked", "denied", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
-            print_err(f"  {step['id']} {step['status']}: {_outcome(step)}")
+            print_err(f"  {step['id']} {status_in_words(step['status'])}: {_outcome(step)}")
     if run["status"] == "failed":
         print_err("Correct what is named and run the plan again.")
     for decision in run.get("decisions", []):

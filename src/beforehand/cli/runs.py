@@ -7,6 +7,7 @@ from urllib.parse import quote
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import run_ids
 from beforehand.cli.options import (
     DbOption,
     HomeOption,
@@ -14,16 +15,18 @@ from beforehand.cli.options import (
     PlanArgument,
     SceneOption,
     WorkspaceOption,
+    hand_down,
     settings_from,
 )
-from beforehand.cli.screen import Output, counted, line, print_json, print_out, print_table
+from beforehand.cli.screen import Output, line, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
     from beforehand.ports.store import Store
 
 app = typer.Typer(help="Runs: what is under way, what has ended, and steering them.")
-RunArgument = Annotated[str, typer.Argument(metavar="RUNID", help="The run's id.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUNID", help="The run's id.", autocompletion=run_ids)]
 
 
 @app.callback(invoke_without_command=True)
@@ -31,7 +34,10 @@ def runs(
     context: typer.Context, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
 ) -> int | None:
     """Runs: what is under way, what has ended, and steering them."""
-    return list_runs(output, home, db) if context.invoked_subcommand is None else None
+    if context.invoked_subcommand is None:
+        return list_runs(output, home, db)
+    hand_down(context)
+    return None
 
 
 @app.command("list")
@@ -135,6 +141,52 @@ def release(
 ) -> int:
     """Have a run at rest give its machines back; this works without a server too."""
     return _steered(run_id, "release", output, home, db)
+
+
+StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="The step's id.")]
+
+
+def _at_server(run_id: str, step: str, verb: str, body: Any, output: Output, home: str | None, db: str | None) -> int:
+    from beforehand.cli.asking import path_to, tell
+
+    path = path_to("runs", run_id, "steps", step, verb)
+    unknown, driven = f"there is no run {run_id!r}", "nobody would carry the step out"
+    run = tell(settings_from(home=home, db=db), "POST", path, body, unknown=unknown, driven=driven)
+    if output is Output.JSON:
+        print_json(run)
+    else:
+        print_out(f"Run {run['runId']}: {run['status']}.")
+    return DONE
+
+
+@app.command()
+def retry(
+    run_id: RunArgument,
+    step: StepArgument,
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="JSON", help="Other arguments for the step, all of them.")
+    ] = None,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Do a step again that has failed, was denied or cancelled, at the server."""
+    from beforehand.cli.prompt import value_from
+
+    body = None if value is None else {"args": value_from(value)}
+    return _at_server(run_id, step, "retry", body, output, home, db)
+
+
+@app.command()
+def skip(
+    run_id: RunArgument,
+    step: StepArgument,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Leave a step out, at the server; what needs it goes on without it."""
+    return _at_server(run_id, step, "skip", None, output, home, db)
 
 
 def submit(

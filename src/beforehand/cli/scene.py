@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE, FAILED, print_problems
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.ports.store import Store
@@ -36,7 +38,9 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: D
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A scene's name, or its file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A scene's name, or its file.", autocompletion=scene_names)
+    ],
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
     db: DbOption = None,
@@ -71,26 +75,17 @@ def check(
     from beforehand.app.dry_run import check_scene_document
     from beforehand.app.examples import find_document
     from beforehand.cli.run_async import run_async
-    from beforehand.model.errors import BadInputError
 
-    document = find_document(file)
-    checked: dict[str, Any] = {}
-    problems: list[dict[str, Any]] = []
-    odd: list[dict[str, Any]] = []
-    try:
-        checked, warnings = run_async(check_scene_document(settings_from(), document))
-        odd = [warning.wire() for warning in warnings]
-    except BadInputError as error:
-        problems = [problem.wire() for problem in error.problems]
-        problems = problems or [{"code": error.code, "about": "", "says": error.says, "nearest": list(error.nearest)}]
+    found = run_async(check_scene_document(settings_from(), find_document(file)))
+    problems, odd = found["problems"], found["warnings"]
     if output is Output.JSON:
-        print_json({"valid": not problems, "name": checked.get("name"), "problems": problems, "warnings": odd})
-    elif not problems:
-        print_out(f"The scene {checked['name']} is valid.")
+        name = found["name"] if found["ok"] else None
+        print_json({"valid": found["ok"], "name": name, "problems": problems, "warnings": odd})
+    elif found["ok"]:
+        print_out(f"The scene {found['name']} is valid.")
     if odd:
         print_problems(odd, head="Worth a look:")
     if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        print_problems(problems, head=f"The scene has {count}:")
+        print_problems(problems, head=f"The scene has {counted(len(problems), 'problem')}:")
         return FAILED
     return DONE

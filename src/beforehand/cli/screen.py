@@ -134,6 +134,7 @@ STATUS_STYLES = {
     "failed": "red",
     "broken": "red",
     "blocked": "red",
+    "in doubt": "yellow",
     "inDoubt": "yellow",
     "waiting": "yellow",
     "paused": "yellow",
@@ -146,6 +147,6 @@ STATUS_STYLES = {
 }
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 step`, `2 steps`."""
-    return f"1 {noun}" if number == 1 else f"{number} {noun}s"
+def status_in_words(status: object) -> str:
+    """A step's status as people read it."""
+    return "in doubt" if status == "inDoubt" else str(status)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import template_names
 from beforehand.cli.options import (
     DbOption,
     HomeOption,
@@ -100,7 +101,7 @@ def _name_of(path: str, document: Any) -> str:
 
 @app.command()
 def run(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The template's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The template's name.", autocompletion=template_names)],
     parameters: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Parameters, read as the type they have.")
     ] = None,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, settings_from
-from beforehand.cli.screen import counted, print_out
+from beforehand.cli.screen import print_out
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.app.settings import Settings
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 
 def up(
     scene: Annotated[
-        list[str] | None, typer.Option("--scene", metavar="NAME|FILE", help="A scene to load; may be given again.")
+        list[str] | None,
+        typer.Option(
+            "--scene", metavar="NAME|FILE", help="A scene to load; may be given again.", autocompletion=scene_names
+        ),
     ] = None,
     host: Annotated[str | None, typer.Option("--host", metavar="H", help="What to listen on.")] = None,
     port: Annotated[int | None, typer.Option("--port", metavar="P", help="The port to listen on.")] = None,

@@ -5,6 +5,7 @@ then is, and the live state is by construction the one a replay gives.
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from beforehand.engine.inputs import Answered, RunCommand
@@ -86,6 +87,7 @@ class Board:
         effects: Mapping[str, str],
         evidence: Mapping[str, Any],
         covers: str,
+        values: Mapping[str, dict[str, Any]] = MappingProxyType({}),
         if_unanswered: str = "The run waits; other steps go on.",
     ) -> None:
         run = self.run
@@ -98,6 +100,7 @@ class Board:
             evidence=dict(evidence),
             verbs=tuple(effects),
             effects=dict(effects),
+            values=dict(values),
             if_unanswered=if_unanswered,
             asked_by=f"run {run.run_id}",
             covers=covers,

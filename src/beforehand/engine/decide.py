@@ -19,6 +19,7 @@ from beforehand.engine.ending import (
     put_in_doubt,
     settle_parent,
     settle_run,
+    stop_again,
     stop_step,
 )
 from beforehand.engine.inputs import (
@@ -83,6 +84,8 @@ def _take_up(board: Board, given: Recover) -> None:
     for state in list(run.steps.values()):
         if state.status is StepStatus.RUNNING and not state.children:
             _take_up_step(board, state)
+            if state.stopping is not None and state.status is StepStatus.RUNNING:
+                stop_again(board, state)
         elif state.retry_at is not None and state.status is StepStatus.READY:
             board.commands.append(SetTimer(f"retry:{state.step.id}:{state.attempt}", state.retry_at))
         elif state.children and not state.open_children:

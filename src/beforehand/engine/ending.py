@@ -6,8 +6,10 @@ from beforehand.engine.board import Board
 from beforehand.engine.inputs import SetTimer, StepEnded, StopStep
 from beforehand.engine.leasing import give_back
 from beforehand.engine.state import RunState, StepState
+from beforehand.engine.verb_values import HAPPENED, INSERT, retry_value
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import GOOD_STATUSES, RunStatus, StepStatus
+from beforehand.model.words import counted
 
 DRIFT_EFFECTS = {
     "check-again": "The step is tried again if the machine is now as it needs it.",
@@ -128,6 +130,7 @@ def _ask_what_to_do(board: Board, state: StepState, error: str) -> None:
         state,
         title=f"{state.step.description or state.step.id} failed: what now?",
         effects=FAILURE_EFFECTS,
+        values={"retry": retry_value(board.catalog.get(state.step.tool)), "insert": INSERT},
         evidence=evidence,
         covers=content_hash(evidence),
     )
@@ -206,15 +209,16 @@ def settle_parent(board: Board, child: StepState) -> None:
         return
     children = [board.run.steps[name] for name in parent.children]
     bad = [item for item in children if not item.lets_go_on]
-    count = f"{len(bad)} of {len(children)} items"
+    count = f"{len(bad)} of {counted(len(children), 'item')}"
+    was = "was" if len(bad) == 1 else "were"
     if not bad:
         board.end_step(parent, StepStatus.COMPLETED, value=[item.value for item in children])
         return
     if all(item.status is StepStatus.DENIED for item in bad):
-        says = f"{count} were denied."
+        says = f"{count} {was} denied."
         board.end_step(parent, StepStatus.DENIED, error=says, reason=_reason("approval.denied", parent, says))
     elif all(item.status is StepStatus.CANCELLED for item in bad):
-        board.end_step(parent, StepStatus.CANCELLED, error=f"{count} were cancelled.")
+        board.end_step(parent, StepStatus.CANCELLED, error=f"{count} {was} cancelled.")
     else:
         fail_step(board, parent, f"{count} did not complete; first: {_first_error(bad)}")
         return
@@ -244,6 +248,7 @@ def put_in_doubt(board: Board, state: StepState, says: str) -> None:
             "run-again": "It is started once more.",
             "abort": "The step counts as failed and nothing new starts.",
         },
+        values={"happened": HAPPENED},
         evidence=evidence,
         covers=content_hash({"key": board.run.key_of(state.step.id, state.attempt)}),
     )
@@ -277,6 +282,11 @@ def cancel_step(board: Board, state: StepState) -> None:
 
 def stop_step(board: Board, state: StepState, why: str) -> None:
     board.update_step(state, StepStatus.RUNNING, stopping=why)
+    stop_again(board, state)
+
+
+def stop_again(board: Board, state: StepState) -> None:
+    """Whoever was told to stop before a crash may not have heard it."""
     board.commands.append(StopStep(board.run.key_of(state.step.id, state.attempt), state.step.id, state.attempt))
 
 

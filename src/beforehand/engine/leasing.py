@@ -61,7 +61,7 @@ def machine_asked(board: Board, given: MachineAsked) -> None:
     state = run.steps.get(given.step_id)
     if state is None or given.step_id not in run.eligible or run.cancelling or run.stopped_by:
         return
-    holder = given.held_by.get("holder") or given.held_by.get("runId")
+    holder = given.held_by.get("holder") or given.held_by.get("runId") or given.held_by.get("by") or "a person"
     says = f"{given.machine} is held by {holder} since {given.held_by.get('since')}."
     reason = {"code": "machine.held", "about": state.step.id, "says": says, "tryNext": "Answer in the inbox."}
     board.update_step(state, StepStatus.READY, reason=reason)

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from beforehand.engine.values import writable
 from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.reason import Problem, unknown
+from beforehand.model.words import counted
 
 MAX_STEPS = 10_000
 MAX_LEVELS = 64
@@ -82,7 +83,7 @@ def read_plan(document: Any) -> PlanReading:
 
 
 def too_large(count: int) -> Problem:
-    says = f"The plan has {count} steps; {MAX_STEPS} is the most."
+    says = f"The plan has {counted(count, 'step')}; {MAX_STEPS} is the most."
     return Problem(code="plan.too_large", about="plan", path="steps", says=says)
 
 

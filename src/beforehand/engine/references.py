@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.words import counted
 from beforehand.ports.tool import Unknown
 
 _PARTS = r"(?:\.[^.\[\]${}\s]+|\[\d{1,9}\])*"
@@ -201,7 +202,7 @@ def describe(value: Any) -> str:
         case int() | float():
             return f"the number {value}"
         case str():
-            return f"text of {len(value)} characters"
+            return f"text of {counted(len(value), 'character')}"
         case dict():
             return f"an object with {name_list(sorted(map(str, value))[:10])}"
         case list() | tuple():

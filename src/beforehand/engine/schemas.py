@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from beforehand.model.reason import name_list, nearest_names
+from beforehand.model.words import counted
+
 
 def validator_of(schema: Mapping[str, Any]) -> Any:
     """What finds the misfits of any value; costs time to make, so keep it."""
@@ -40,6 +43,11 @@ def sentence_of(error: Any) -> str:
         case "type":
             wanted = error.validator_value
             return f"must be {wanted if isinstance(wanted, str) else ' or '.join(wanted)}, not {_kind(error.instance)}"
+        case "enum" if isinstance(error.instance, str):
+            choices = list(map(str, error.validator_value))
+            near = name_list(nearest_names(error.instance[:80], choices))
+            many = near if len(choices) <= 10 else f"{counted(len(choices), 'choice')} such as {near}"
+            return f"must be one of {many}, not {error.instance[:80]!r}"
     message: str = error.message
     return message if len(message) <= 200 else message[:197] + "…"
 

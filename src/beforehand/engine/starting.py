@@ -15,6 +15,7 @@ from beforehand.engine.leasing import lacks_machine
 from beforehand.engine.references import MissingPartError, Reference, describe, fill, part_of
 from beforehand.engine.silence import patience_ms
 from beforehand.engine.state import RunState, StepState, asks_of_items
+from beforehand.engine.verb_values import ANSWER
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import StepStatus
 from beforehand.ports.tool import Judgement, ToolSpec, Unknown
@@ -165,7 +166,7 @@ def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgemen
         title=f"Approve: {what}",
         effects={
             "approve": "The step runs with these arguments.",
-            "deny": "The step is skipped and what needs it stays undone.",
+            "deny": "The step is not done, and what needs it stays undone.",
         },
         evidence=evidence,
         covers=covers,
@@ -184,6 +185,7 @@ def _ask_question(board: Board, state: StepState, args: dict[str, Any]) -> None:
             "answer": "The answer given as value becomes the step's value.",
             "skip": "The step is skipped, its value null.",
         },
+        values={"answer": ANSWER},
         evidence={"question": question},
         covers=content_hash(args),
     )

@@ -51,21 +51,27 @@ class ToolCatalog:
         schema = self._specs[tool].input_schema
         if _fits_plainly(schema, args):
             return []
-        found: set[tuple[str, str]] = set()
-        try:
-            for error in self._validator(tool, schema).iter_errors(dict(args)):
-                if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
-                    found.add((path_of(error, "args"), sentence_of(error)))
-                if len(found) >= _MAX_COMPLAINTS:
-                    break
-        except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
-            return sorted(found)
-        return sorted(found)
-
-    def _validator(self, tool: str, schema: Mapping[str, Any]) -> Any:
         if tool not in self._validators:
             self._validators[tool] = validator_of(schema)
-        return self._validators[tool]
+        return _complaints(self._validators[tool], dict(args), filled_in, "args")
+
+
+def complaints_about(schema: Mapping[str, Any], value: Any, *, filled_in: bool, where: str) -> list[tuple[str, str]]:
+    """The same for any value and schema; `where` is what the value is called."""
+    return _complaints(validator_of(schema), value, filled_in, where)
+
+
+def _complaints(validator: Any, value: Any, filled_in: bool, where: str) -> list[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    try:
+        for error in validator.iter_errors(value):
+            if filled_in or error.validator in _ABOUT_NAMES or not holds_reference(error.instance):
+                found.add((path_of(error, where), sentence_of(error)))
+            if len(found) >= _MAX_COMPLAINTS:
+                break
+    except Exception:  # a schema that is none itself: the tool has to look at its arguments alone
+        return sorted(found)
+    return sorted(found)
 
 
 def _fits_plainly(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:

@@ -20,8 +20,11 @@ from beforehand.engine.references import (
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BadInputError, TooLargeError
 from beforehand.model.plan import Plan, Step, StepStatus
-from beforehand.model.reason import Problem, UnknownName, unknown
+from beforehand.model.reason import Problem, UnknownName, name_list, unknown
+from beforehand.model.words import counted
 
+PARAMETERS = "params"
+"""What a template's steps call its parameters by."""
 _UNKNOWN_FIRST = ("step.unknown_tool", "step.unknown_dependency", "step.unknown_reference", "plan.unknown_key")
 
 
@@ -78,7 +81,7 @@ MOST_TOLD = 100
 
 def invalid_plan(problems: list[Problem]) -> BadInputError:
     """The error for a plan with problems: the first of them, and how many there are."""
-    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    count = counted(len(problems), "problem")
     if len(problems) > MOST_TOLD:
         count += f", of which the first {MOST_TOLD} are listed"
     if problems[0].code == "plan.too_large":
@@ -100,7 +103,7 @@ def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
         return [too_large(len(plan.steps))]
     ids = {step.id for step in plan.steps}
     known = Names(ids | reading.broken_ids)
-    problems: list[Problem] = _duplicates(plan)
+    problems: list[Problem] = [*_duplicates(plan), *_parameters(plan)]
     needs: dict[str, tuple[str, ...]] = {}
     for step, path in zip(plan.steps, reading.paths, strict=True):
         needs[step.id] = (*needs.get(step.id, ()), *dependencies(step))
@@ -145,6 +148,18 @@ def _is_behind(name: str, other: str, needs: Mapping[str, tuple[str, ...]]) -> b
     return False
 
 
+def _parameters(plan: Plan) -> list[Problem]:
+    """A plan whose steps use parameters is a template, and has to be filled in first."""
+    used = [ref for step in plan.steps for ref in step_references(step) if ref.step == PARAMETERS]
+    if not used:
+        return []
+    names = list(dict.fromkeys(str(reference.parts[0]) for reference in used if reference.parts))
+    given = "".join(f" {name}=…" for name in names)
+    says = f"This is a template, not a plan: its steps use the parameters {name_list(names)}."
+    try_next = f"Keep it with `beforehand template save PLAN`, then run it with `beforehand template run NAME{given}`."
+    return [Problem(code="plan.template", about="plan", path="steps", says=says, try_next=try_next)]
+
+
 def _duplicates(plan: Plan) -> list[Problem]:
     problems = []
     for name, count in Counter(step.id for step in plan.steps).items():
@@ -184,7 +199,8 @@ def _dependency_problems(step: Step, path: str, known: Names) -> list[Problem]:
             )
     loops = step.for_each is not None
     for reference in dict.fromkeys(step_references(step)):
-        if reference.step in known or (loops and reference.step in ("item", "index")):
+        told_apart = reference.step == PARAMETERS or (loops and reference.step in ("item", "index"))
+        if told_apart or reference.step in known:
             continue
         problems.append(_bad_reference(step, f"{path}.{_place_of(step, reference)}", reference, known, loops))
     return problems

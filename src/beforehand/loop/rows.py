@@ -86,6 +86,14 @@ def _scene(event: Event) -> list[Row]:
     return [Row("scene", event.data["name"], event.data, open=bool(event.data.get("active")))]
 
 
+def _held(event: Event) -> list[Row]:
+    return [Row("hold", "everything", event.data, open=True)]
+
+
+def _cleared(event: Event) -> list[Row]:
+    return [Row("hold", "everything", None)]
+
+
 def _request(event: Event) -> Row:
     """That a write with a key was done, with this event or the ones appended with it."""
     about = event.about
@@ -122,5 +130,8 @@ ROWS: Mapping[str, RowMaker] = {
     "templateSaved": _template,
     "sceneSaved": _scene,
     "sceneActivated": _scene,
+    "sceneDeactivated": _scene,
     "requestsForgotten": _forgotten,
+    "everythingHeld": _held,
+    "everythingCleared": _cleared,
 }

@@ -73,6 +73,8 @@ class RunDriver:
         self._around = around
         self._calls: dict[tuple[str, int], asyncio.Task[None]] = {}
         self._started: dict[tuple[str, int], StartStep] = {}
+        self._taken_up: dict[tuple[str, int], ProbeStep] = {}
+        """What an earlier process began: the machine is asked about it, and there is no call to wait for."""
         self._told_to_stop: set[tuple[str, int]] = set()
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._loop: Loop[RunInput, RunCommand] = Loop(
@@ -121,6 +123,7 @@ class RunDriver:
             case JudgeStep():
                 self._loop.beside(self._judge(command))
             case ProbeStep():
+                self._taken_up[command.step_id, command.attempt] = command
                 self._loop.beside(self._probe(command))
             case LeaseMachine():
                 self._loop.beside(self._around.lease(self, command))
@@ -218,38 +221,40 @@ class RunDriver:
         return StepEnded(self._around.clock.now_ms(), step_id, attempt, ok=False, error="It was stopped.", stopped=True)
 
     def _stop(self, command: StopStep) -> None:
-        call = self._calls.get((command.step_id, command.attempt))
-        if call is None:
-            self.put(self._stopped(command.step_id, command.attempt))
+        name = (command.step_id, command.attempt)
+        call, begun = self._calls.get(name), self._started.get(name) or self._taken_up.get(name)
+        if begun is None:
+            self.put(self._stopped(*name))
             return
-        self._loop.beside(self._stop_call(command, call))
+        self._loop.beside(self._tell_to_stop(begun, call))
         self._loop.beside(self._give_up_on(command, call))  # its time runs while the tool is told, too
 
-    async def _stop_call(self, command: StopStep, call: "asyncio.Task[None]") -> None:
-        """Tell the tool to stop; one that cannot be told is cut off, and then asked what became of the call."""
-        started = self._started.get((command.step_id, command.attempt))
+    async def _tell_to_stop(self, begun: StartStep | ProbeStep, call: "asyncio.Task[None] | None") -> None:
+        """Tell the tool to stop; a call that cannot be told is cut off, and then asked what became of it.
+
+        What an earlier process began has no call here: the machine is told, and the next probe says what became of it.
+        """
         told = False
-        if started is not None:
-            try:
-                tool = self._around.tools.get(started.tool)
-                told = await tool.stop(started.args, self._context(started.key, started.step_id, []))
-            except Exception:  # what cannot be told is cut off
-                log.exception("a tool could not be told to stop", step=command.step_id, run=self.run.run_id)
-        if not told:
-            self._told_to_stop.add((command.step_id, command.attempt))
+        try:
+            tool = self._around.tools.get(begun.tool)
+            told = await tool.stop(begun.args, self._context(begun.key, begun.step_id, []))
+        except Exception:  # what cannot be told is cut off
+            log.exception("a tool could not be told to stop", step=begun.step_id, run=self.run.run_id)
+        if call is not None and not told:
+            self._told_to_stop.add((begun.step_id, begun.attempt))
             call.cancel(STOPPED)
 
-    async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None]") -> None:
+    async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None] | None") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
-        clock = self._around.clock
+        clock, name = self._around.clock, (command.step_id, command.attempt)
         patience = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + STOP_GRACE_MS))
         try:
-            await asyncio.wait({call, patience}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({patience} if call is None else {call, patience}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             patience.cancel()
-        if not call.done() and self._calls.pop((command.step_id, command.attempt), None) is not None:
+        if call is None or (not call.done() and self._calls.pop(name, None) is not None):
             log.warning("a tool did not stop when told to", step=command.step_id, run=self.run.run_id)
-            self.put(self._stopped(command.step_id, command.attempt))
+            self.put(self._stopped(*name))  # of no account where a probe has settled it meanwhile
 
     def _set_timer(self, command: SetTimer) -> None:
         task = asyncio.create_task(self._wait(command))

@@ -37,6 +37,8 @@ class Decision(WireModel):
     verbs: tuple[str, ...]
     effects: dict[str, str] = Field(default_factory=dict)
     """What each verb does, a sentence each."""
+    values: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """The JSON schema of what goes with a verb, for those that take a value."""
     if_unanswered: str = ""
     asked_by: str = ""
     covers: str = ""

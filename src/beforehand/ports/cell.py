@@ -9,7 +9,7 @@ A scene says which kind of controller its cell has; a factory per kind makes it.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from beforehand.model.cell import CellScene
 from beforehand.ports.clock import Clock
@@ -76,6 +76,20 @@ class CellController(Protocol):
 
     async def close(self) -> None:
         """Let go of the controller. What is under way goes on."""
+
+
+@runtime_checkable
+class HoldingController(Protocol):
+    """What a controller has beside the rest when it can stand still in the middle of a command and go on later.
+
+    Held, the command is still under way: `do` ends when it has gone on to its end. Both may be said twice.
+    """
+
+    async def hold(self) -> None:
+        """Stand still at once, and begin nothing."""
+
+    async def go_on(self) -> None:
+        """Go on with what was under way."""
 
 
 @dataclass(frozen=True, slots=True)

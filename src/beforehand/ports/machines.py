@@ -4,18 +4,22 @@ Robot links and cell controllers have one such list each. `sim` is on it from th
 adds it together with a check, so that a scene is judged in full before anything is connected.
 """
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from beforehand.model.errors import BadInputError
-from beforehand.model.machine import SIM, options_of
+from beforehand.model.machine import SIM, kind_of, options_of
 from beforehand.model.reason import Problem, name_list, unknown
 
 MachineCheck = Callable[[Mapping[str, Any]], Iterable[Problem]]
 """Given what stands beside the kind, everything that is wrong with it. The `path` of a problem is the key it is about
 (`host`, `ports.status`); where the machine stands in the scene is put before it."""
+
+MachineAddress = Callable[[Mapping[str, Any]], str]
+"""Given the same, what tells one machine of this kind from every other."""
 
 DEEPEST = 10
 
@@ -27,15 +31,33 @@ def no_options(options: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
+def address_in(options: Mapping[str, Any]) -> str:
+    """What most kinds know a machine by: its serial number, its URL, or its host and ports; else everything said."""
+    if "serial" in options:
+        return _joined("serial", options.get("manufacturer"), options["serial"])
+    if "url" in options:
+        return f"url {str(options['url']).strip().rstrip('/').lower()}"
+    if "host" in options:
+        ports = options.get("port", options.get("ports"))
+        return _joined("host", str(options["host"]).strip().rstrip(".").lower(), ports)
+    return _joined("machine", options)
+
+
+def _joined(*parts: Any) -> str:
+    texts = (part if isinstance(part, str) else json.dumps(part, sort_keys=True) for part in parts if part is not None)
+    return " ".join(texts)
+
+
 class MachineKinds:
     """The kinds of one sort of machine. `what` is its name in messages: link, controller."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._checks: dict[str, MachineCheck] = {SIM: no_options}
+        self._addresses: dict[str, MachineAddress] = {}
 
-    def add(self, kind: str, check: MachineCheck = no_options) -> None:
-        """Let scenes name this kind; added again, the newer check counts. BadInputError for an unusable name."""
+    def add(self, kind: str, check: MachineCheck = no_options, address: MachineAddress = address_in) -> None:
+        """Let scenes name this kind; added again, the newer one counts. BadInputError for an unusable name."""
         if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", kind):
             raise BadInputError(
                 f"{kind[:60]!r} cannot be the name of a {self._what} kind.",
@@ -43,6 +65,14 @@ class MachineKinds:
                 hint="Use up to 40 lower-case letters, digits, - and _, beginning with a letter.",
             )
         self._checks[kind] = check
+        self._addresses[kind] = address
+
+    def address(self, machine: str | Mapping[str, Any], otherwise: str) -> str:
+        """What a machine of a checked scene is known by; `otherwise` where it is simulated or nothing is said of it."""
+        options, kind = options_of(machine), kind_of(machine)
+        if kind == SIM or not options:
+            return f"{kind} {otherwise}"
+        return self._addresses[kind](options)
 
     def known(self) -> tuple[str, ...]:
         """The kinds there are, in the order of their names."""

@@ -22,7 +22,20 @@ from beforehand.server.brake import Brake
 from beforehand.server.kit import HttpPart
 from beforehand.server.middleware import RequestMiddleware
 from beforehand.server.page import routes as page
-from beforehand.server.routes import auth, events, health, inbox, plans, runs, scenes, state, templates
+from beforehand.server.routes import (
+    auth,
+    events,
+    health,
+    hold,
+    inbox,
+    installation,
+    plans,
+    runs,
+    scenes,
+    state,
+    templates,
+    tokens,
+)
 from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.sse import Audience
 from beforehand.server.writes import DEADLINE, KEY, WRITES, WriteMiddleware
@@ -35,7 +48,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     runs.router,
     templates.router,
     inbox.router,
+    hold.router,
     scenes.router,
+    installation.router,
+    tokens.router,
     auth.router,
     health.router,
 )

@@ -90,7 +90,15 @@ class Login(WireModel):
     token: Annotated[str, Field(strict=True, min_length=1, max_length=1_000)]
 
 
+class NewToken(WireModel):
+    """A token's name, and what it may do."""
+
+    name: Annotated[str, Field(strict=True, max_length=100)]
+    role: Annotated[str, Field(strict=True, max_length=100)] = "operator"
+
+
 REQUESTS: tuple[type[WireModel], ...] = (
+    NewToken,
     NewPlan,
     Edits,
     Regenerate,
@@ -206,6 +214,9 @@ class DecisionShape(Shape):
     evidence: dict[str, Any]
     verbs: list[str]
     effects: dict[str, str]
+    values: dict[str, dict[str, Any]] = Field(
+        default={}, description="The JSON schema of what goes with a verb, for those that take a value."
+    )
     if_unanswered: str
     asked_by: str
     covers: str
@@ -375,10 +386,41 @@ class ToolShape(Shape):
     source: str
 
 
+class HeldThingShape(Shape):
+    """One thing that is held with everything: what a craft moves, or a run."""
+
+    scene: str | None = None
+    kind: str
+    what: str
+    run_id: str | None = None
+
+
+class NotToldShape(HeldThingShape):
+    says: str = Field(description="Why it could not be held, or let go.")
+
+
+class HoldShape(Shape):
+    """Who holds everything, since when, and what was held for it."""
+
+    by: str
+    since: str
+    what: list[HeldThingShape]
+
+
+class HoldAnswerShape(Shape):
+    held: bool
+    already: bool = Field(description="It was so before the call.")
+    by: str | None = None
+    since: str | None = None
+    what: list[HeldThingShape] = Field(description="What is held; for a clear, what was given back.")
+    could_not: list[NotToldShape]
+
+
 class StateShape(Shape):
     """Everything live; crafts add their own lists."""
 
     seq: int
+    hold: HoldShape | None = Field(default=None, description="While everything is held: by whom, since when, and what.")
     scenes: list[SceneHeadShape]
     runs: list[RunHeadShape]
     decisions: list[DecisionShape]
@@ -402,6 +444,17 @@ class WhoShape(Shape):
     role: Literal["viewer", "operator", "admin"]
 
 
+class SceneCheckShape(Shape):
+    """What is wrong with a scene's document and what is odd about it."""
+
+    ok: bool
+    kind: str | None = None
+    name: str | None = None
+    summary: dict[str, int] | None = Field(default=None, description="How many it has of each, such as positions.")
+    problems: list[ProblemShape]
+    warnings: list[ProblemShape]
+
+
 class StatusShape(Shape):
     status: Literal["ok"]
 
@@ -416,6 +469,13 @@ class HealthShape(StatusShape):
 def gives(model: Any, status: int = 200, description: str = "Done.") -> dict[int | str, dict[str, Any]]:
     """The schema's words for an answer; refusals look the same everywhere."""
     return {status: {"model": model, "description": description}, "default": REFUSAL}
+
+
+def one_event(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema's words for one server-sent event whose `data` is JSON of this schema."""
+    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": schema}
+    text = {"type": "string"}
+    return {"type": "object", "properties": {"id": text, "event": text, "data": data}, "required": ["data"]}
 
 
 REFUSAL: dict[str, Any] = {

@@ -73,6 +73,18 @@ async def test_what_a_person_would_be_asked_is_shown_and_taken_as_approved() -> 
     assert next(line["says"] for line in shown["timeline"] if line["stepId"] == "q") == "Asks a person: Sure?"
 
 
+async def test_a_question_takes_no_time_and_what_follows_begins_when_it_was_asked() -> None:
+    shown, _ = await preview(
+        {"id": "a", "tool": "slow"},
+        {"id": "q", "tool": "ask", "args": {"question": "Sure?"}, "dependsOn": ["a"]},
+        {"id": "b", "tool": "arm", "dependsOn": ["q"]},
+        {"id": "c", "tool": "slow", "dependsOn": ["q"], "requiresApproval": True},
+        {"id": "d", "tool": "delete", "dependsOn": ["b"]},
+    )
+    assert times(shown) == {"a": (0, 10), "q": (10, 10), "b": (10, 13), "c": (10, 20), "d": (13, 14)}
+    assert (shown["durationS"], shown["mostAtOnce"]) == (20, 2)
+
+
 async def test_what_only_the_run_can_know_stays_unknown() -> None:
     shown, _ = await preview(
         {"id": "m", "tool": "mystery"},

@@ -14,6 +14,7 @@ from beforehand.app.scenes import find_document, save_scene
 from beforehand.app.settings import load_settings
 from beforehand.app.templates import plan_from_template, save_template
 from beforehand.crafts.cell.cells import Cells
+from beforehand.crafts.fleet.core.inputs import PatchStream
 from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.ports.store import EventFilter
 
@@ -71,7 +72,7 @@ async def work_in_scenes(runtime: Runtime) -> None:
     fleets = runtime.service(Fleets)
     async with asyncio.timeout(PATIENCE_S):
         await fleets.until("line_pick_drop", lambda state: state.completed == 1)
-    await fleets.patch_stream("stream_pick_drop", False, None)
+    await fleets.patch_stream(PatchStream("stream_pick_drop", False), None)
     await fleets.patch_worksite("DROP_01", "empty", None)
 
 

@@ -7,6 +7,8 @@ where what is left is still long it is shown as replaced, which is a true diff i
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
+from beforehand.model.words import counted
+
 CONTEXT = 3
 MATCH_LINES = 3000
 """Up to so many changed lines the shortest difference is looked for; beyond that the time would grow too much."""
@@ -31,10 +33,10 @@ def file_diff(path: str, before: bytes | None, after: bytes | None) -> str:
 
 def _change(before: bytes | None, after: bytes | None) -> str:
     if before is None:
-        return f"is new: {len(after or b'')} bytes"
+        return f"is new: {counted(len(after or b''), 'byte')}"
     if after is None:
-        return f"is deleted: {len(before)} bytes"
-    return f"changes: {len(before)} bytes become {len(after)} bytes"
+        return f"is deleted: {counted(len(before), 'byte')}"
+    return f"changes: {counted(len(before), 'byte')} become {counted(len(after), 'byte')}"
 
 
 def _lines(content: bytes | None) -> list[str] | None:

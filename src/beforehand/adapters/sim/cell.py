@@ -77,6 +77,27 @@ class SimCell:
             doing["lost"] = True
         self._save()
 
+    async def hold(self) -> None:
+        """Time stands still for what is under way."""
+        self._load()
+        self._catch_up()
+        if self._state.get("held_at") is None:
+            self._state["held_at"] = self._clock.now_ms()
+            self._save()
+
+    async def go_on(self) -> None:
+        self._load()
+        held_at, doing = self._state.pop("held_at", None), self._state["doing"]
+        if held_at is not None and doing is not None:
+            stood = self._clock.now_ms() - held_at
+            doing |= {"begin": doing["begin"] + stood, "end": doing["end"] + stood}
+        self._save()
+
+    def _now_ms(self) -> int:
+        """The time by which commands come to their end: it stands still while the robot is held."""
+        held_at = self._state.get("held_at")
+        return self._clock.now_ms() if held_at is None else int(held_at)
+
     def _end(self, key: str, state: str, says: str) -> None:
         """Remember how a command ended that did not just happen."""
         ended = self._state.setdefault("ended", {})
@@ -117,6 +138,8 @@ class SimCell:
 
     def _refuse_impossible(self, command: CellCommand) -> None:
         position = self._state["position"]
+        if self._state.get("held_at") is not None:
+            raise _untouched("The robot is held, so it begins nothing.", "cell.held")
         if self._state["doing"] is not None:
             raise _untouched("The robot is busy, or its position is not known; set its position first.", "cell.busy")
         if command.action == "move":
@@ -187,9 +210,10 @@ class SimCell:
         if lost:
             await self._clock.sleep_until(begin + (end - begin) // 2)
             raise Fault("Power was lost on the way; the robot stands between two positions.", code="cell.power")
-        while (now := self._clock.now_ms()) < end and self._is_under_way(command.key):
-            progress(100 * (now - begin) / (end - begin))
-            await self._clock.sleep_until(min(end, now + SLICE_MS))
+        while self._is_under_way(command.key) and (now := self._now_ms()) < self._state["doing"]["end"]:
+            doing = self._state["doing"]
+            progress(100 * (now - doing["begin"]) / (end - begin))
+            await self._clock.sleep_until(min(doing["end"] - now, SLICE_MS) + self._clock.now_ms())
         progress(100)
 
     def _is_under_way(self, key: str) -> bool:
@@ -205,7 +229,7 @@ class SimCell:
     def _catch_up(self) -> None:
         """What was under way and is over by the clock has happened."""
         doing = self._state["doing"]
-        if doing is None or doing["lost"] or self._clock.now_ms() < doing["end"]:
+        if doing is None or doing["lost"] or self._now_ms() < doing["end"]:
             return
         if doing["action"] == "move":
             self._state["position"] = doing["target"]

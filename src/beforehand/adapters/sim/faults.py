@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from beforehand.model.base import WireModel
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem, unknown
+from beforehand.model.words import counted
 
 FaultName = Literal[
     "offline",
@@ -74,7 +75,7 @@ def read_faults(document: Any, robot_ids: Collection[str] | None = None) -> list
     problems = [problem for found in read if isinstance(found, list) for problem in found]
     if problems:
         raise BadInputError(
-            f"The fault script has {len(problems)} problem{'s' if len(problems) > 1 else ''}.",
+            f"The fault script has {counted(len(problems), 'problem')}.",
             hint="Correct each of them and try again.",
             problems=sorted(problems, key=lambda problem: problem.code != "faults.unknown_name"),
         )

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from beforehand.model.finding import Finding
+from beforehand.model.words import counted
 
 OLDEST_SQLITE = (3, 35)
 LITTLE_ROOM_MB = 200
@@ -71,7 +72,7 @@ def newest_events(path: Path) -> Finding:
         newest = connection.execute("SELECT line FROM events ORDER BY seq DESC LIMIT 200").fetchall()
     for (line,) in newest:
         json.loads(line)
-    return Finding("log", "ok", f"The newest {len(newest)} events can be read.")
+    return Finding("log", "ok", f"{counted(len(newest), 'event')} at the end of the log can be read.")
 
 
 def every_page(path: Path, name: str = "pages") -> Finding:

@@ -8,6 +8,7 @@ from beforehand.adapters.files.overlay import UnknownContentFault
 from beforehand.adapters.files.paths import shown
 from beforehand.adapters.tools.arguments import PATH, dependence, strict
 from beforehand.model.errors import Fault
+from beforehand.model.words import counted
 from beforehand.ports.tool import Preview, Tool, ToolContext, ToolSpec, Unknown
 
 
@@ -58,7 +59,7 @@ class ReadFile(_Reader):
             ) from None
 
     def _says(self, path: str, value: Any) -> str:
-        return f"Reads {shown(path)}: {len(value)} characters."
+        return f"Reads {shown(path)}: {counted(len(value), 'character')}."
 
 
 class ListDir(_Reader):

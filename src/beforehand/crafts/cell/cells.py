@@ -1,24 +1,38 @@
 """The cells of a runtime: their scenes, the state of each from the log, and the controllers of those that are live."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
+from beforehand.app.craft import Moving
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.cell.controllers import open_controller
-from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
+from beforehand.engine.leasing import machine_of
+from beforehand.engine.state import StepState
 from beforehand.model.cell import NO_TOOL, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
+from beforehand.model.machine import SIM
+from beforehand.model.plan import StepStatus
 from beforehand.model.reason import Problem
-from beforehand.ports.cell import CellController, CellReport
+from beforehand.ports.cell import CellController, CellReport, HoldingController
+from beforehand.ports.store import Store
 
 if TYPE_CHECKING:
     from beforehand.adapters.sim.cell_faults import CellFault
 
 KIND = "cell"
 STATE_ROW = "cellState"
+STATE_CHANGED = "cellStateChanged"
+MACHINE = "cell:{scene}"
+"""What a cell is called as a machine that runs hold."""
+
+
+def machine_name(scene: str) -> str:
+    return MACHINE.format(scene=scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,10 @@ class Cells:
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_cell(document)
+        async with self.turn(name):
+            await self._activate(name, scene)
+
+    async def _activate(self, name: str, scene: CellScene) -> None:
         live = self.live.get(name)
         if live is not None and live.scene == scene:
             return
@@ -57,9 +75,40 @@ class Cells:
             await self.record(name, report, "")
 
     async def deactivate(self, name: str) -> None:
+        """Let go of the controller; ConflictError while a run holds the cell, also one of a plan for another scene."""
+        from beforehand.app.leases import refuse_held
+
+        await refuse_held(self.runtime, [f"{KIND}:{name}"])
+        await self._let_go(name)
+
+    async def _let_go(self, name: str) -> None:
         live = self.live.pop(name, None)
         if live is not None:
             await live.controller.close()
+
+    def live_machines(self) -> dict[str, dict[str, str]]:
+        """The robot of every live cell by its address."""
+        return {name: machines_of(cell.scene) for name, cell in self.live.items()}
+
+    # -- held with everything ------------------------------------------------------------------------------------
+
+    def moving(self) -> list[Moving]:
+        """Every live cell: its runs start no step, and where the controller can, what is in flight stops at once."""
+        later, at_once = "Stops after the step in flight.", "Stops at once, and goes on from there."
+        return [
+            Moving(name, KIND, at_once if isinstance(cell.controller, HoldingController) else later)
+            for name, cell in self.live.items()
+        ]
+
+    async def hold(self, name: str) -> None:
+        controller = self.live[name].controller if name in self.live else None
+        if isinstance(controller, HoldingController):
+            await controller.hold()
+
+    async def let_go(self, name: str) -> None:
+        controller = self.live[name].controller if name in self.live else None
+        if isinstance(controller, HoldingController):
+            await controller.go_on()
 
     async def ready(self, name: str) -> None:
         """A cell only stands still until it is told something, so it is made live when it is needed."""
@@ -75,7 +124,7 @@ class Cells:
 
     async def close(self) -> None:
         for name in list(self.live):
-            await self.deactivate(name)
+            await self._let_go(name)
         await self.graph.close()
 
     # -- the state -----------------------------------------------------------------------------------------------
@@ -94,7 +143,7 @@ class Cells:
 
     async def _log_state(self, name: str, data: Mapping[str, Any], correlation_id: str = "") -> None:
         await self.runtime.log(
-            "cellStateChanged", data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
+            STATE_CHANGED, data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
         )
 
     async def scene(self, name: str) -> CellScene:
@@ -155,7 +204,11 @@ class Cells:
         """A person says where the robot stands and what it holds; ConflictError while a step moves it."""
         scene = await self.saved(name)
         scene = await self.graph.scene(name) or scene
-        await self._refuse_under_way(name)
+        async with self.turn(name):
+            await self._refuse_under_way(name)
+            return await self._place(name, scene, position, tool, by)
+
+    async def _place(self, name: str, scene: CellScene, position: str | None, tool: str | None, by: str) -> CellState:
         row = await self._state_row(name) or (scene.state.wire() if scene.state else {})
         position = position or row.get("current_position")
         tool = tool or row.get("current_tool") or NO_TOOL
@@ -166,16 +219,31 @@ class Cells:
         await self._log_state(name, {"current_position": position, "current_tool": tool, "saidBy": by or "a person"})
         return CellState(current_position=str(position), current_tool=tool)
 
+    def turn(self, name: str) -> asyncio.Lock:
+        """Whoever looks at a cell and then tells it something keeps others out from the look to the telling."""
+        return self.runtime.turns[machine_name(name)]
+
     async def _refuse_under_way(self, name: str) -> None:
-        for run in await self.runtime.store.rows("run", open=True):
-            steps = await self.runtime.store.rows("step", parent=run["runId"]) if run.get("scene") == name else []
-            moving = [step["stepId"] for step in steps if step["status"] == "running"]
-            if moving and self.runtime.runs.drives(run["runId"]):
+        """ConflictError while a step of any run, whatever it was planned for, moves this cell's robot."""
+        for head in await self.runtime.store.rows("run", open=True):
+            if machine_name(name) not in (head.get("machines") or ()) or not self.runtime.runs.drives(head["runId"]):
+                continue
+            run = await self.runtime.runs.state(head["runId"])
+            moving = [step_id for step_id, step in run.steps.items() if self._moves(step, name)]
+            if moving:
                 raise ConflictError(
-                    f"{moving[0]} of the run {run['runId']} is moving the robot now.",
+                    f"{moving[0]} of the run {run.run_id} is moving the robot now.",
                     code="cell.under_way",
                     hint="Pause or cancel the run first.",
                 )
+
+    def _moves(self, step: StepState, name: str) -> bool:
+        """Whether a step works on this cell now; one whose arguments do not say which machine may well do so."""
+        spec = self.runtime.catalog.get(step.step.tool)
+        if step.status is not StepStatus.RUNNING or spec is None or spec.machine is None:
+            return False
+        args = step.step.args if step.args is None else step.args
+        return machine_of(spec, args) in (machine_name(name), None)
 
     # -- what is shown -------------------------------------------------------------------------------------------
 
@@ -194,6 +262,10 @@ class Cells:
         """What is live, for `GET /state`."""
         return {"cells": [{"scene": name, **(await self._state_row(name) or {}), "active": name in self.live}]}
 
+    async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
+        """The same as it was where the store ends."""
+        return {"cells": [{"scene": name, **(await store.row(STATE_ROW, name) or {}), "active": True}]}
+
     async def inject(self, name: str, fault: "CellFault") -> dict[str, Any]:
         """Have the simulated controller go wrong at the next command that fits."""
         from beforehand.adapters.sim.faces import SimulatedCell
@@ -211,6 +283,11 @@ class Cells:
             raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
         live.controller.inject(fault)
         return {"scene": name, **fault.wire()}
+
+
+def machines_of(scene: CellScene) -> dict[str, str]:
+    """The one robot of a cell by what it is known by: its controller's address, or the scene where it is simulated."""
+    return {CONTROLLER_KINDS.address(scene.controller or SIM, scene.name): "its robot"}
 
 
 def read_fault(name: str, target: str | None = None) -> "CellFault":
@@ -237,13 +314,10 @@ def _refuse_unknown(kind: str, name: str | None, known: list[str]) -> None:
 
 
 def _unknown_state(name: str, says: str) -> BadInputError:
+    try_next = f"Set it: `beforehand cell set {name} --position P --tool T`"
     return BadInputError(
         says,
         code="cell.state_unknown",
-        hint=f"Set it: beforehand cell set {name} --position P --tool T",
-        problems=[
-            Problem(
-                code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next="Set the cell's state."
-            )
-        ],
+        hint=try_next,
+        problems=[Problem(code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next=try_next)],
     )

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import scenes_of
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, line, print_json, print_out
 from beforehand.crafts.cell.graph_commands import graph
@@ -26,7 +27,10 @@ COMMANDS = {
     "graph": "Cells kept in a graph database.",
 }
 cell = typer.Typer(help=COMMANDS["cell"], no_args_is_help=True)
-SceneArgument = Annotated[str, typer.Argument(metavar="SCENE", help="The cell's scene: its name, or a file.")]
+SceneArgument = Annotated[
+    str,
+    typer.Argument(metavar="SCENE", help="The cell's scene: its name, or a file.", autocompletion=scenes_of("cell")),
+]
 
 
 @cell.command()

@@ -12,18 +12,21 @@ from beforehand.model.cell import CellScene
 from beforehand.model.machine import SIM, kind_of
 from beforehand.ports.cell import CellController, ControllerFactory, ControllerRequest
 from beforehand.ports.clock import Clock
-from beforehand.ports.machines import MachineCheck, no_options
+from beforehand.ports.machines import MachineAddress, MachineCheck, address_in, no_options
 
 FOLDER = "cells"
 _FACTORIES: dict[str, ControllerFactory] = {}
 
 
-def register_controller(kind: str, factory: ControllerFactory, *, check: MachineCheck = no_options) -> None:
+def register_controller(
+    kind: str, factory: ControllerFactory, *, check: MachineCheck = no_options, address: MachineAddress = address_in
+) -> None:
     """Let scenes name this kind as `controller`: `factory` makes it, `check` judges what stands beside the kind.
 
+    `address` says which machine that is: no two active scenes may name the same one.
     Raises BadInputError where the kind's name cannot be used.
     """
-    CONTROLLER_KINDS.add(kind, check)
+    CONTROLLER_KINDS.add(kind, check, address)
     _FACTORIES[kind] = factory
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.app.craft import Craft, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.cells import KIND, STATE_ROW, Cells
+from beforehand.crafts.cell.cells import KIND, STATE_CHANGED, STATE_ROW, Cells, machines_of
 from beforehand.crafts.cell.core.ascii_map import draw_preview
 from beforehand.crafts.cell.core.scene import read_cell, warnings
 from beforehand.crafts.cell.graphs import GraphScenes, open_graph
@@ -27,6 +27,7 @@ def open_cells(runtime: Runtime) -> Parts:
         planner=_planner(cells),
         documents=documents_of(cells),
         judge=judge_of(cells),
+        holds=Holds(KIND, cells.moving, cells.hold, cells.let_go),
         tools=cell_tools(cells),
         close=cells.close,
     )
@@ -43,7 +44,11 @@ def _scenes(cells: Cells) -> Scenes:
         warnings=lambda document: warnings(read_cell(document)),
         activate=cells.activate,
         deactivate=cells.deactivate,
+        machines=lambda document: machines_of(read_cell(document)),
+        live_machines=cells.live_machines,
         state=cells.state,
+        state_at=cells.state_at,
+        replays=(STATE_CHANGED,),
         lists=("cells",),
         find=find,
         kept_elsewhere=cells.graph.names,
@@ -76,7 +81,7 @@ def _http() -> Any:
 CRAFT = Craft(
     "cell",
     open=open_cells,
-    rows={"cellStateChanged": _state_row},
+    rows={STATE_CHANGED: _state_row},
     remembers=(STATE_ROW,),
     sentences=SENTENCES,
     http=_http,

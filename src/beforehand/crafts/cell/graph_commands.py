@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE
+from beforehand.cli.known_names import scenes_of
 from beforehand.cli.options import DbOption, HomeOption, settings_from
 from beforehand.cli.screen import print_json, print_out
 
@@ -31,7 +32,14 @@ def about() -> None:
 
 @graph.command()
 def push(
-    scene: Annotated[str, typer.Argument(metavar="SCENE|FILE", help="A scene the home knows, an example, or a file.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE|FILE",
+            help="A scene the home knows, an example, or a file.",
+            autocompletion=scenes_of("cell"),
+        ),
+    ],
     url: GraphOption = None,
     home: HomeOption = None,
     db: DbOption = None,

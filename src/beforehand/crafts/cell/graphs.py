@@ -12,6 +12,7 @@ from beforehand.app.settings import Settings
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.words import counted
 from beforehand.ports.graph import CellGraph
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _checked(scene: CellScene) -> CellScene:
         return read_cell(scene.wire())
     except BadInputError as error:
         problems = [problem.model_copy(update={"fixable_by": "graph"}) for problem in error.problems]
-        count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        count = counted(len(problems), "problem")
         raise BadInputError(
             f"The scene {scene.name} in the graph has {count}.",
             code="graph.invalid",

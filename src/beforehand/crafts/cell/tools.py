@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from beforehand.crafts.cell.cells import KIND, Cells
+from beforehand.crafts.cell.cells import KIND, MACHINE, Cells
 from beforehand.crafts.cell.core.guard import differences
 from beforehand.crafts.cell.core.plan_steps import MOVE_TOOL, ROUTINE_TOOL
 from beforehand.crafts.cell.core.preview import step_seconds
@@ -35,11 +35,12 @@ class CellTool(Tool):
         self._action = action
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> Any:
-        cell = self._cells.live_cell(args.get("scene"))
-        before = await cell.controller.report()
-        await self._guard(args, before, context)
-        command = self._command(cell.scene, args, context.key, before)
-        work = asyncio.ensure_future(cell.controller.do(command, context.progress))
+        async with self._cells.turn(str(args.get("scene"))):
+            cell = self._cells.live_cell(args.get("scene"))
+            before = await cell.controller.report()
+            await self._guard(args, before, context)
+            command = self._command(cell.scene, args, context.key, before)
+            work = asyncio.ensure_future(cell.controller.do(command, context.progress))
         try:
             report = await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -111,7 +112,7 @@ def cell_tools(cells: Cells) -> tuple[Tool, ...]:
         effect="physical",
         can_probe=True,
         scene_kind=KIND,
-        machine="cell:{scene}",
+        machine=MACHINE,
         pace=cells.pace,
         output="Where the robot stands and what it holds.",
         estimate_s=2.0,
@@ -137,7 +138,7 @@ def cell_tools(cells: Cells) -> tuple[Tool, ...]:
         effect="physical",
         can_probe=True,
         scene_kind=KIND,
-        machine="cell:{scene}",
+        machine=MACHINE,
         pace=cells.pace,
         output="Where the robot stands and what it holds.",
         estimate_s=5.0,

@@ -5,22 +5,49 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE, FAILED, REFUSED
+from beforehand.cli.known_names import scenes_of
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, counted, line, print_err, print_json, print_out, print_table
+from beforehand.cli.screen import Output, print_err, print_json, print_out, print_table
+from beforehand.crafts.fleet.asking import look, path_to, tell
+from beforehand.crafts.fleet.record_commands import (
+    SceneOption,
+    print_reasons,
+    robot_commands,
+    stream_commands,
+    task_commands,
+    worksite_commands,
+)
+from beforehand.crafts.fleet.record_names import active_fleets, record_ids
+from beforehand.crafts.fleet.verbs import FLEET_VERBS
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
-    from beforehand.app.settings import Settings
     from beforehand.ports.store import Store
 
     Document = dict[str, Any]
 
-COMMANDS = {"fleet": "Fleets of forklifts."}
+COMMANDS = {
+    "fleet": "Fleets of forklifts: a shift in virtual time, why things stand still, hold and clear.",
+    "tasks": "Transports of the fleets: what is under way, what is held, and steering them.",
+    "robots": "Robots of the fleets: where they are, why they stand still, and steering them.",
+    "streams": "Streams of pallets: which are on, why they are silent, and switching them.",
+    "worksites": "Worksites of the fleets: what lies there, and correcting it.",
+}
 fleet = typer.Typer(help=COMMANDS["fleet"], no_args_is_help=True)
+tasks = task_commands(COMMANDS["tasks"])
+robots = robot_commands(COMMANDS["robots"])
+streams = stream_commands(COMMANDS["streams"])
+worksites = worksite_commands(COMMANDS["worksites"])
 
 
 @fleet.command()
 def simulate(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="The fleet's scene: its name, or a file.")],
+    scene: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENE", help="The fleet's scene: its name, or a file.", autocompletion=scenes_of("fleet")
+        ),
+    ],
     until: Annotated[
         str | None, typer.Option("--until", metavar="idle", help="Until nothing is left to do; this is the default.")
     ] = None,
@@ -103,49 +130,39 @@ def _show(result: "Document") -> None:
 
 @fleet.command()
 def why(
-    name: Annotated[str | None, typer.Argument(metavar="ROBOT|TASK|STREAM", help="What is asked about.")] = None,
-    scene: Annotated[
-        str | None, typer.Option("--scene", metavar="S", help="The scene, where a name is in several of them.")
+    name: Annotated[
+        str | None, typer.Argument(metavar="ROBOT|TASK|STREAM", help="What is asked about.", autocompletion=record_ids)
     ] = None,
+    scene: SceneOption = None,
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
     db: DbOption = None,
 ) -> int:
     """Why a robot, task or stream stands still; without a name, everything that does."""
-    from beforehand.cli.run import refuse_missing
-
+    path = path_to("fleet", "why", name=name, scene=scene)
     settings = settings_from(home=home, db=db)
-    refuse_missing(settings, "so no fleet is known")
-    reasons = _asked(settings, name, scene)
-    if output is Output.JSON:
-        print_json(reasons)
-    else:
-        rows = [(item["about"], line(item["says"]), line(item.get("tryNext", ""))) for item in reasons]
-        print_table(("about", "why", "what to try"), rows, nothing="Nothing stands still.")
-    return DONE
+    return print_reasons(look(settings, path, lambda store: _in_log(store, name, scene)), output)
 
 
-def _asked(settings: "Settings", name: str | None, scene: str | None) -> "list[Document]":
-    from beforehand.app.stores import read_leader
-    from beforehand.cli.read_home import read_home
-    from beforehand.cli.run_async import run_async
+def _add_verb(verb: str, says: str) -> None:
+    def call(
+        scene: Annotated[str, typer.Argument(metavar="SCENE", help="The fleet's scene.", autocompletion=active_fleets)],
+        output: OutputOption = Output.TABLE,
+        home: HomeOption = None,
+        db: DbOption = None,
+    ) -> int:
+        found = tell(settings_from(home=home, db=db), "POST", path_to("fleet", scene, verb))
+        if output is Output.JSON:
+            print_json(found)
+        else:
+            print_out(f"{scene} {'is held' if found['held'] else 'goes on'}.")
+        return DONE
 
-    leader = read_leader(settings.database)
-    if leader is not None and leader.alive and leader.url:
-        return run_async(_at_server(leader.url, settings["token"], name, scene))
-    print_err("No server runs on this home, so this is how its log was left.")
-    found: list[Document] = read_home(settings, lambda store: _in_log(store, name, scene), [])
-    return found
+    fleet.command(verb, help=says)(call)
 
 
-async def _at_server(url: str, token: str | None, name: str | None, scene: str | None) -> "list[Document]":
-    from urllib.parse import urlencode
-
-    from beforehand.cli.remote_backend import RemoteBackend
-
-    asked = {key: value for key, value in (("name", name), ("scene", scene)) if value}
-    async with RemoteBackend(url, token) as server:
-        return list(await server.call("GET", f"/fleet/why?{urlencode(asked)}"))
+for _verb, _says in FLEET_VERBS.items():
+    _add_verb(_verb, _says)
 
 
 async def _in_log(store: "Store", name: str | None, scene: str | None) -> "list[Document]":

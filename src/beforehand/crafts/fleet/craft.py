@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Owner, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED
 from beforehand.crafts.fleet.core.warnings import warnings
-from beforehand.crafts.fleet.fleets import KIND, Fleets
+from beforehand.crafts.fleet.fleets import KIND, Fleets, machines_of
 from beforehand.crafts.fleet.judging import judge_of
 from beforehand.crafts.fleet.plans import PLANNER, make_transport_plan
 from beforehand.crafts.fleet.sentences import SENTENCES
@@ -30,6 +30,7 @@ def open_fleets(runtime: Runtime) -> Parts:
         scenes=_scenes(fleets),
         planner=Planner(PLANNER, plan),
         judge=judge_of(fleets),
+        holds=Holds(KIND, fleets.moving, fleets.hold, fleets.let_go),
         tools=fleet_tools(fleets),
         owners={KIND: Owner(fleets.answer, fleets.restart)},
         close=fleets.close,
@@ -43,7 +44,10 @@ def _scenes(fleets: Fleets) -> Scenes:
         warnings=lambda document: warnings(read_fleet(document)),
         activate=fleets.activate,
         deactivate=fleets.deactivate,
+        machines=lambda document: machines_of(read_fleet(document)),
+        live_machines=fleets.live_machines,
         state=fleets.state,
+        state_at=fleets.state_at,
         lists=("robots", "worksites", "streams", "tasks", "fleets"),
         summary=fleets.summary,
     )

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from beforehand.app.craft import Answering
+from beforehand.app.craft import Answering, Moving
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.crafts.fleet import shown
+from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.crafts.fleet.core.hands import follow_hands
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
@@ -19,17 +21,17 @@ from beforehand.crafts.fleet.core.inputs import (
     TaskVerb,
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
+from beforehand.crafts.fleet.core.state import ENDED, FleetState
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
-from beforehand.crafts.fleet.sentences import robot_says, task_says
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene, wire_of
 from beforehand.model.reason import Reason
+from beforehand.model.words import counted
 from beforehand.ports.log import Log
-from beforehand.ports.store import EventFilter
+from beforehand.ports.store import EventFilter, Store
 
 if TYPE_CHECKING:
     from beforehand.crafts.fleet.driver import FleetDriver, Ready
@@ -66,14 +68,8 @@ class Fleets:
         if running is not None and running.scene == scene and not running.work.done():
             return
         if running is not None:
-            if running.driver.state.open_tasks and not running.work.done():
-                count = len(running.driver.state.open_tasks)
-                raise ConflictError(
-                    f"{count} tasks are under way in {name}; the changed scene waits until they have ended.",
-                    code="fleet.busy",
-                    hint="Disable its streams, let the tasks end, then activate it again.",
-                )
-            await self.deactivate(name)
+            _refuse_busy(running, "the changed scene waits until they have ended")
+            await self._stop(name)
         state = await rebuilt(self.runtime, scene)
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
@@ -97,6 +93,11 @@ class Fleets:
         return lambda frame: self.runtime.telemetry.publish(frame, name)
 
     async def deactivate(self, name: str) -> None:
+        if name in self.live:
+            _refuse_busy(self.live[name], "the scene stays active until they have ended")
+            await self._stop(name)
+
+    async def _stop(self, name: str) -> None:
         fleet = self.live.pop(name, None)
         if fleet is not None:
             fleet.work.cancel()
@@ -104,7 +105,11 @@ class Fleets:
 
     async def close(self) -> None:
         for name in list(self.live):
-            await self.deactivate(name)
+            await self._stop(name)
+
+    def live_machines(self) -> dict[str, dict[str, str]]:
+        """The robots of every live fleet by their addresses."""
+        return {name: machines_of(fleet.scene) for name, fleet in self.live.items()}
 
     # -- asking and telling --------------------------------------------------------------------------------------
 
@@ -158,12 +163,29 @@ class Fleets:
         await self.ask(fleet, PatchWorksite(name, occupancy))
         return self.worksite(fleet, name)
 
-    async def patch_stream(self, name: str, enabled: Any, scene: str | None) -> dict[str, Any]:
-        if not isinstance(enabled, bool):
-            raise BadInputError("`enabled` is true or false.", code="stream.enabled")
-        fleet = self.find("streams", name, scene)
-        await self.ask(fleet, PatchStream(name, enabled))
-        return self.stream(fleet, name)
+    async def patch_stream(self, given: PatchStream, scene: str | None) -> dict[str, Any]:
+        if given.enabled is None and given.priority is None:
+            raise BadInputError("Give `enabled`, `priority`, or both.", code="stream.nothing_set")
+        fleet = self.find("streams", given.stream_id, scene)
+        await self.ask(fleet, given)
+        return self.stream(fleet, given.stream_id)
+
+    def try_stream(self, as_if: PatchStream, scene: str | None) -> dict[str, Any]:
+        """What a stream would do now, if it were as the patch says; nothing changes."""
+        from beforehand.crafts.fleet.core.stream_trial import try_stream
+
+        fleet = self.find("streams", as_if.stream_id, scene)
+        trial = try_stream(fleet.driver.state, as_if, self.runtime.now())
+        where = {"scene": fleet.scene.name}
+        return {
+            "stream": {**wire_of(trial.stream), **where},
+            "candidates": [
+                {"sourceId": one.source_id, "targetId": one.target_id, "sinceTsMs": one.since_ms}
+                for one in trial.candidates
+            ],
+            "tasks": [{**task, **where} for task in trial.tasks],
+            "reasons": [reason.wire() for reason in trial.reasons],
+        }
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("robots", name, scene)
@@ -176,10 +198,28 @@ class Fleets:
         return {**wire_of(fleet.driver.state.tasks[name]), "scene": fleet.scene.name}
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
+        from beforehand.app.holds import everything_held, held
+
         fleet = self.fleet(name)
+        everything = await held(self.runtime)
+        if verb == "clear" and everything is not None:
+            raise everything_held(everything)
         await self.ask(fleet, FleetVerb(verb))
         hold = fleet.driver.state.hold
         return {"scene": name, "held": bool(hold), **hold.wire()}
+
+    def moving(self) -> list[Moving]:
+        """The fleets that no person holds."""
+        what = "Every robot stands, and no task is given out."
+        return [Moving(name, KIND, what) for name, state in self.states.items() if not state.hold.person]
+
+    async def hold(self, name: str) -> None:
+        await self.ask(self.fleet(name), FleetVerb("hold"))
+
+    async def let_go(self, name: str) -> None:
+        """The fleet goes on; one that rests meanwhile has nothing to let go."""
+        if name in self.live:
+            await self.ask(self.fleet(name), FleetVerb("let-go"))
 
     async def answer(self, decision: Decision, given: Answering) -> None:
         """A person's answer to what a fleet asked."""
@@ -209,54 +249,29 @@ class Fleets:
     # -- what is live --------------------------------------------------------------------------------------------
 
     def robot(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        state = fleet.driver.state
-        report = state.seen[name].report
-        shown = robot_wire(state.robots[name], state.seen[name])
-        task = state.tasks.get(str(state.robots[name].task_id))
-        says = robot_says(shown) if task is None else task_says(wire_of(task))
-        where = {"x": round(report.x, 3), "y": round(report.y, 3)}
-        return {**shown, "scene": fleet.scene.name, **where, "says": says}
+        return shown.robot(fleet.driver.state, name)
 
     def worksite(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        return {**wire_of(fleet.driver.state.worksites[name]), "scene": fleet.scene.name}
+        return shown.worksite(fleet.driver.state, name)
 
     def stream(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        return {**wire_of(fleet.driver.state.streams[name]), "scene": fleet.scene.name}
+        return shown.stream(fleet.driver.state, name)
 
     def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
         """One robot, worksite or stream as it is now."""
-        fleet = self.find(kind, name, scene)
-        return self._shown(kind, fleet, name)
+        return shown.one(self.states, kind, name, scene)
 
     def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
         """All of a kind, in every active fleet or in one."""
-        fleets = list(self.live.values()) if scene is None else [self.fleet(scene)]
-        return [self._shown(kind, fleet, name) for fleet in fleets for name in getattr(fleet.driver.state, kind)]
-
-    def _shown(self, kind: str, fleet: LiveFleet, name: str) -> dict[str, Any]:
-        match kind:
-            case "robots":
-                return self.robot(fleet, name)
-            case "worksites":
-                return self.worksite(fleet, name)
-        return self.stream(fleet, name)
+        return shown.listed(self.states, kind, scene)
 
     async def tasks(self, scene: str | None, *, open: bool | None, limit: int) -> list[dict[str, Any]]:
         """Tasks from the log, newest first: also those that ended long ago."""
-        if scene is not None:
-            self.fleet(scene)
-        rows = await self.runtime.store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
-        return [{**row, "scene": _scene_of_task(row["taskId"])} for row in rows]
+        return await shown.tasks(self.runtime.store, self.states, scene, open=open, limit=limit)
 
     async def task(self, name: str, scene: str | None) -> dict[str, Any]:
         """One task, ended or not."""
-        if scene is not None:
-            self.fleet(scene)
-        where = scene or _scene_of_task(name)
-        row = await self.runtime.store.row("task", f"{where}/{name}")
-        if row is None:
-            scene_of(self.states, ("tasks",), name, scene)
-        return {**(row or {}), "scene": where}
+        return await shown.task(self.runtime.store, self.states, name, scene)
 
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
@@ -275,36 +290,62 @@ class Fleets:
         if fleet is None:
             return {}
         state = fleet.driver.state
-        return {
-            "robots": [self.robot(fleet, robot_id) for robot_id in state.robots],
-            "worksites": [self.worksite(fleet, site_id) for site_id in state.worksites],
-            "streams": [self.stream(fleet, stream_id) for stream_id in state.streams],
-            "tasks": [{**wire_of(task), "scene": name} for task in state.tasks.values() if task.status not in ENDED],
-            "fleets": [
-                {
-                    "scene": name,
-                    "held": bool(state.hold),
-                    "person": state.hold.person,
-                    "heldTasks": list(state.hold.tasks),
-                    "heldRobots": list(state.hold.robots),
-                    "tasksCompleted": state.completed,
-                    "tasksFailed": state.failed,
-                    "tasksCanceled": state.canceled,
-                }
-            ],
-        }
+        return {"robots": [self.robot(fleet, robot_id) for robot_id in state.robots], **_lists(state)}
+
+    async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
+        """The same as it was where the store ends; where the robots were, and what they reported, is not in the log."""
+        from beforehand.crafts.fleet.history import looked_up
+
+        found = await looked_up(store, name, aside=True)
+        if found is None:
+            return {}
+        state = found[0]
+        robots = [shown.robot_in_past(state, one) for one in state.robots]
+        return {"robots": robots, **_lists(state)}
 
     async def summary(self, name: str) -> list[str]:
         """How many transports are under way, in a sentence."""
         tasks = self.live[name].driver.state.open_tasks if name in self.live else {}
         if not tasks:
             return []
-        many = "1 transport is" if len(tasks) == 1 else f"{len(tasks)} transports are"
+        many = f"{counted(len(tasks), 'transport')} {'is' if len(tasks) == 1 else 'are'}"
         state = self.live[name].driver.state
         held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
         return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
 
 
-def _scene_of_task(task_id: str) -> str:
-    """A task's id is its scene's name and its number there."""
-    return task_id.rpartition("-t")[0]
+def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
+    """Everything of a fleet but its robots, as `GET /state` has it."""
+    name = state.scene.name
+    fleet = {
+        "scene": name,
+        "held": bool(state.hold),
+        "person": state.hold.person,
+        "heldTasks": list(state.hold.tasks),
+        "heldRobots": list(state.hold.robots),
+        "tasksCompleted": state.completed,
+        "tasksFailed": state.failed,
+        "tasksCanceled": state.canceled,
+    }
+    tasks = [task for task in state.tasks.values() if task.status not in ENDED]
+    return {
+        "worksites": [shown.worksite(state, site_id) for site_id in state.worksites],
+        "streams": [shown.stream(state, stream_id) for stream_id in state.streams],
+        "tasks": [{**wire_of(task), "scene": name} for task in tasks],
+        "fleets": [fleet],
+    }
+
+
+def machines_of(scene: FleetScene) -> dict[str, str]:
+    """The robots of a scene by what each is known by: its link's address, or for a simulated one scene and id."""
+    return {LINK_KINDS.address(one.link, f"{scene.name}/{one.robot_id}"): one.robot_id for one in scene.robots}
+
+
+def _refuse_busy(fleet: LiveFleet, so: str) -> None:
+    tasks = fleet.driver.state.open_tasks
+    if tasks and not fleet.work.done():
+        raise ConflictError(
+            f"{counted(len(tasks), 'task')} under way in {fleet.scene.name}; {so}.",
+            code="fleet.busy",
+            hint="Disable its streams, let the tasks end, then try again.",
+        )

@@ -3,7 +3,8 @@
 Reading never writes, so that a fleet can also be looked at beside whoever leads the home, or when nobody does.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,15 +41,15 @@ async def rebuilt(runtime: Runtime, scene: FleetScene) -> FleetState:
     return state
 
 
-async def looked_up(store: Store, name: str) -> tuple[FleetState, int] | None:
+async def looked_up(store: Store, name: str, *, aside: bool = False) -> tuple[FleetState, int] | None:
     """The state a fleet was left in and when, for looking only; None where it was never live.
 
-    What the robots said last is taken for what they would say now.
+    What the robots said last is taken for what they would say now. `aside` leaves the event loop to others meanwhile.
     """
     began = await _last_activation(store, name)
     if began is None:
         return None
-    state, ts = await _replayed(store, began)
+    state, ts = await _replayed(store, began, aside=aside)
     state.seen = {robot_id: Seen(seen.report, ts) for robot_id, seen in state.seen.items()}
     return state, ts
 
@@ -61,7 +62,7 @@ async def _last_activation(store: Store, name: str) -> Event | None:
     return last
 
 
-async def _replayed(store: Store, began: Event) -> tuple[FleetState, int]:
+async def _replayed(store: Store, began: Event, *, aside: bool = False) -> tuple[FleetState, int]:
     scene = FleetScene.model_validate(began.data["scene"])  # It was checked then; the checks may have grown since.
     owner = f"fleet:{scene.name}"
     state, after, ts = restore(scene, began.data["state"]), began.seq, began.ts
@@ -69,13 +70,20 @@ async def _replayed(store: Store, began: Event) -> tuple[FleetState, int]:
     if saved is not None and saved[0] > after:
         state, after = restore(scene, saved[1]), saved[0]
     while events := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
-        for event in events:
-            evolve(state, event)
+        if aside:
+            await asyncio.to_thread(_fold, state, events)
+        else:
+            _fold(state, events)
         after, ts = events[-1].seq, events[-1].ts
     for name, site in state.worksites.items():
         if site.since_ts_ms == 0:  # Older logs did not say when the pallets of the scene file began to wait.
             state.worksites[name] = replace(site, since_ts_ms=began.ts)
     return state, ts
+
+
+def _fold(state: FleetState, events: Iterable[Event]) -> None:
+    for event in events:
+        evolve(state, event)
 
 
 def _carry_over(old: FleetState, state: FleetState) -> None:

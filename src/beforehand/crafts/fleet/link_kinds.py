@@ -6,18 +6,21 @@ def register(plugins: PluginRegistry) -> None:
 
 from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.model.machine import SIM
-from beforehand.ports.machines import MachineCheck, no_options
+from beforehand.ports.machines import MachineAddress, MachineCheck, address_in, no_options
 from beforehand.ports.robot import LinkFactory, LinkRequest, RobotLink
 
 _FACTORIES: dict[str, LinkFactory] = {}
 
 
-def register_link(kind: str, factory: LinkFactory, *, check: MachineCheck = no_options) -> None:
+def register_link(
+    kind: str, factory: LinkFactory, *, check: MachineCheck = no_options, address: MachineAddress = address_in
+) -> None:
     """Let robots name this kind in `link`: `factory` makes the link, `check` judges what stands beside the kind.
 
+    `address` says which machine that is: no two active scenes may name the same one.
     Raises BadInputError where the kind's name cannot be used.
     """
-    LINK_KINDS.add(kind, check)
+    LINK_KINDS.add(kind, check, address)
     _FACTORIES[kind] = factory
 
 

@@ -10,6 +10,13 @@ _PHASES = {
     "picking": "picks",
     "dropping": "drops",
 }
+_THEN = {
+    "cancel": ", which is cancelled then",
+    "fail": ", which is aborted then",
+    "fail-loaded": ", which is aborted then",
+    "hand-back": ", which another robot gets then",
+    "resend": ", and gets it anew then",
+}
 _PHASES |= {"held": "is held"}
 
 
@@ -28,6 +35,8 @@ def task_says(data: Data) -> str:
     if status in ("failed", "canceled", "held", "stale"):
         says = f" {data['error']}" if data.get("error") else ""
         return f"The transport {_task(data)} is {status}.{says}"
+    if data.get("commandState") == "canceling":
+        return f"{who} is told to let go of the transport {_task(data)}{_THEN.get(str(data.get('then')), '')}."
     return f"{who} takes a pallet {_task(data)}: it {_PHASES.get(str(data.get('phase')), 'waits')}."
 
 
@@ -64,6 +73,13 @@ def _worksite_updated(data: Data) -> str:
     return f"{data['worksiteId']} is {data['occupancy']}{by}."
 
 
+def stream_says(data: Data) -> str:
+    """Whether a stream is on, from its record."""
+    switched = "on" if data["enabled"] else "off"
+    before = f", with priority {data['priority']:g}" if data.get("priority") else ""
+    return f"{data['streamId']} is switched {switched}{before}."
+
+
 def _hands(data: Data) -> str:
     return f"A person, for {data['robotId']}," if data.get("byHand") else str(data["robotId"])
 
@@ -84,6 +100,7 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "taskUpdated": task_says,
     "robotUpdated": robot_says,
     "worksiteUpdated": _worksite_updated,
+    "streamUpdated": stream_says,
     "palletPicked": lambda data: f"{_hands(data)} has picked a pallet at {data['worksiteId']}.",
     "palletDropped": lambda data: f"{_hands(data)} has dropped a pallet at {data['worksiteId']}.",
     "commandSent": _command_sent,

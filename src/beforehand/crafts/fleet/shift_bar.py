@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from beforehand.cli.screen import counted
 from beforehand.crafts.fleet.core.simulate import Watch
 from beforehand.crafts.fleet.core.state import FleetState
+from beforehand.model.words import counted
 
 QUICK_S = 0.5
 """What is worked out faster needs no bar."""

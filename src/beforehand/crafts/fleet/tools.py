@@ -78,6 +78,14 @@ class Transport(Tool):
             raise Fault(f"The transport {task_id} {how}.{why}", code="fleet.task_ended")
         return wire_of(task)
 
+    async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:
+        """The forklift is called off, also where an earlier process asked for it; before there is a task, `run` sees
+        to it."""
+        fleets, scene = self._fleets, live_scene(self._fleets, args)
+        task_id = await fleets.task_of_request(scene, context.key)
+        await _called_off(fleets, scene, task_id)
+        return task_id is not None
+
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
         fleets, scene = self._fleets, live_scene(self._fleets, args)
         task_id = await fleets.task_of_request(scene, context.key)

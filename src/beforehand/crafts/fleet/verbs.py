@@ -1,4 +1,4 @@
-"""What people may ask of robots and tasks: one table for HTTP, the command line and the page."""
+"""What people may ask of robots, tasks, streams and fleets: one table for HTTP, the command line and the page."""
 
 ROBOT_VERBS = {
     "hold": "Stop the robot where it is; it does nothing until it is released.",
@@ -16,6 +16,12 @@ TASK_VERBS = {
     "abort": "End it; with a pallet on the fork `value` may name another worksite to drop it at.",
     "cancel": "End it before the pallet is on the fork.",
     "hand-back": "Take it from its robot; another one gets it.",
+}
+TASK_VALUES = {"done-by-hand": "pick|drop", "abort": "WORKSITE"}
+"""The verbs of tasks that take a value, and what may be given."""
+STREAM_VERBS = {
+    "enable": "Let the stream start tasks.",
+    "disable": "Have the stream start no more tasks; those under way go on.",
 }
 FLEET_VERBS = {
     "hold": "Stop every robot of the scene and all dispatch. This is not an emergency stop.",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from beforehand.model.words import counted
 from beforehand.server.page.html import Html, Part, el
 from beforehand.server.page.parts import diff, seconds
 
@@ -10,9 +11,9 @@ SHOWN = 100
 
 def preview_part(preview: dict[str, Any]) -> Html:
     timeline = preview["timeline"]
-    told = f"About {seconds(preview['durationS'] * 1000)}, {len(timeline)} steps"
+    told = f"About {seconds(preview['durationS'] * 1000)}, {counted(len(timeline), 'step')}"
     if preview.get("moves"):
-        told += f", {preview['moves']} of them moves, {preview.get('toolChanges', 0)} tool changes"
+        told += f", {counted(preview['moves'], 'move')}, {counted(preview.get('toolChanges', 0), 'tool change')}"
     asked = preview.get("approvals") or []
     if asked:
         told += f", asking for approval of {', '.join(asked)}"

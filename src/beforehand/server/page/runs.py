@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 from beforehand.model.plan import RunStatus
+from beforehand.model.words import counted
 from beforehand.server.page.html import Html, Part, el
 from beforehand.server.page.icons import STATES, badge, tone_of
 from beforehand.server.page.parts import card, moment, seconds, value
@@ -81,7 +82,10 @@ def _progress(steps: list[dict[str, Any]]) -> Html:
     return el(
         "div",
         {"class": "progress"},
-        el("progress", {"max": max(1, len(steps)), "value": done, "aria-label": f"{done} of {len(steps)} steps done"}),
+        el(
+            "progress",
+            {"max": max(1, len(steps)), "value": done, "aria-label": f"{done} of {counted(len(steps), 'step')} done"},
+        ),
         el("span", {"class": "fine"}, f"{done} of {len(steps)} done: {told}" if steps else "No steps"),
     )
 
@@ -95,7 +99,7 @@ def _steps(run: dict[str, Any]) -> Html:
         shown = sorted(steps, key=lambda step: rank.get(step["status"], len(rank)))[:STEPS_SHOWN]
     rows = [_step(step, waits=step["id"] in waiting) for step in shown]
     if len(steps) > len(shown):
-        rows.append(el("li", {"class": "fine"}, f"… and {len(steps) - len(shown)} more steps"))
+        rows.append(el("li", {"class": "fine"}, f"… and {counted(len(steps) - len(shown), 'more step')}"))
     return el("ol", {"class": "steps"}, rows)
 
 

@@ -10,7 +10,7 @@ from beforehand.app.scenes import get_scene
 from beforehand.model.errors import BadInputError
 from beforehand.ports.store import EventFilter
 from beforehand.server.callers import RuntimeDep
-from beforehand.server.shapes import REFUSAL
+from beforehand.server.shapes import REFUSAL, one_event
 from beforehand.server.sse import EventStream, live_frames, log_frames
 
 router = APIRouter(tags=["events"])
@@ -22,7 +22,7 @@ _LOG: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events, the `data` of each an event; with `before` or `limit` a list of events.",
         "content": {
-            "text/event-stream": {"schema": _EVENT},
+            "text/event-stream": {"schema": one_event(_EVENT)},
             "application/json": {"schema": {"type": "array", "items": _EVENT}},
         },
     },
@@ -31,7 +31,7 @@ _LOG: dict[int | str, dict[str, Any]] = {
 _FRAMES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events without ids; the `data` of each is a live frame.",
-        "content": {"text/event-stream": {"schema": {"type": "object", "additionalProperties": True}}},
+        "content": {"text/event-stream": {"schema": one_event({"type": "object", "additionalProperties": True})}},
     },
     "default": REFUSAL,
 }

@@ -1,5 +1,6 @@
 """Scenes: kept, read and made live by name."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -8,16 +9,25 @@ from beforehand.app import scenes as verbs
 from beforehand.server.callers import RuntimeDep, admins_only
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Nothing, SceneHeadShape, SceneShape, gives
+from beforehand.server.shapes import Nothing, SceneCheckShape, SceneHeadShape, SceneShape, gives
 
 router = APIRouter(prefix="/scenes", tags=["scenes"])
 _DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
+
+_EITHER = {"application/json": {"schema": {"type": ["object", "string"]}}}
+_DOCUMENT_OR_TEXT = {"requestBody": {"required": True, "content": _EITHER}}
 
 
 @router.get("", operation_id="listScenes", responses=gives(list[SceneHeadShape]))
 async def list_scenes(runtime: RuntimeDep) -> Json:
     """The scenes this home knows, without their documents."""
     return Json(await verbs.list_scenes(runtime))
+
+
+@router.post("/check", operation_id="checkScene", openapi_extra=_DOCUMENT_OR_TEXT, responses=gives(SceneCheckShape))
+async def check_scene(runtime: RuntimeDep, document: Annotated[Any, document_body()]) -> Json:
+    """Everything that is wrong with a scene's document, or with a text that holds one; nothing is kept."""
+    return Json(await asyncio.to_thread(verbs.findings, runtime, document))
 
 
 @router.get("/{name}", operation_id="getScene", responses=gives(SceneShape))
@@ -41,5 +51,13 @@ async def save_scene(runtime: RuntimeDep, name: str, document: Annotated[Any, do
     "/{name}/activate", operation_id="activateScene", dependencies=[admins_only()], responses=gives(SceneShape)
 )
 async def activate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
-    """Make a scene live."""
+    """Make a scene live; refused where another live scene names one of its machines."""
     return Json(await verbs.activate_scene(runtime, name))
+
+
+@router.post(
+    "/{name}/deactivate", operation_id="deactivateScene", dependencies=[admins_only()], responses=gives(SceneShape)
+)
+async def deactivate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
+    """Let a live scene rest; refused while something goes on in it."""
+    return Json(await verbs.deactivate_scene(runtime, name))

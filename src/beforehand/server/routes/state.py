@@ -1,18 +1,22 @@
 """Everything live in one answer, and the tools there are."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import create_model
 
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene
-from beforehand.app.state import state_view
+from beforehand.app.state import state_at, state_view
+from beforehand.model.errors import BadInputError
 from beforehand.ports.tool import ToolSpec
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.responses import Json
 from beforehand.server.shapes import StateShape, ToolShape, gives
+
+_DIGITS = re.compile(r"[0-9]{1,30}", re.ASCII)
 
 
 def router_with(lists: Sequence[Mapping[str, Any]]) -> APIRouter:
@@ -34,11 +38,28 @@ def router_with(lists: Sequence[Mapping[str, Any]]) -> APIRouter:
     return router
 
 
-async def get_state(runtime: RuntimeDep, scene: str | None = None) -> Json:
-    """Scenes, runs, decisions and what is live in the scenes, and the `seq` they are true at."""
+async def get_state(
+    runtime: RuntimeDep,
+    scene: str | None = None,
+    at: Annotated[
+        str | None, Query(description="The state as it was after the event of this number; now when left out.")
+    ] = None,
+) -> Json:
+    """Scenes, runs, decisions and what is live in the scenes, and the `seq` they are true at.
+
+    With `at` what is not in the log (where robots are, their battery, when they were last seen) is left out.
+    """
+    if at is not None:
+        return Json(await state_at(runtime, _number(at), scene or None))
     if scene:
         await get_scene(runtime, scene)
     return Json(await state_view(runtime, scene or None))
+
+
+def _number(given: str) -> int:
+    if not _DIGITS.fullmatch(given.strip()):
+        raise BadInputError(f"`at` is the number of an event, from 1 on, not {given[:100]!r}.", code="state.at")
+    return int(given)
 
 
 async def list_tools(runtime: RuntimeDep) -> Json:

@@ -98,7 +98,7 @@ async def test_a_scene_that_cannot_be_used_says_so_each_time() -> None:
     broken = cell("A").model_copy(update={"positions": (*cell("A").positions, *cell("A").positions)})
     scenes = GraphScenes(Watched(broken))
     for _ in range(2):
-        with pytest.raises(BadInputError, match="in the graph has a problem") as refused:
+        with pytest.raises(BadInputError, match="in the graph has 1 problem") as refused:
             await scenes.scene("cell")
         assert [problem.fixable_by for problem in refused.value.problems] == ["graph"]
 

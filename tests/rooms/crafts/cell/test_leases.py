@@ -95,3 +95,19 @@ async def test_a_restart_forgets_no_lease(homestead: Any) -> None:
         other, _ = await create_plan(runtime, PlanInput(scene="weld_star", text="go home"))
         with pytest.raises(ConflictError, match=first):
             await start_run(runtime, other.id, other.version)
+
+
+async def test_a_cell_is_given_back_when_nothing_is_left_to_do_there_though_the_run_goes_on(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        steps = [
+            {"id": "move", "tool": "cell.move", "args": {"scene": "weld_star", "target": "Safe_Pos_1"}},
+            {"id": "ask", "tool": "ask_person", "args": {"question": "Was it right?"}, "dependsOn": ["move"]},
+        ]
+        plan, _ = await create_plan(runtime, PlanInput({"steps": steps}))
+        first = await start_run(runtime, plan.id, plan.version)
+        assert first["machines"] == [CELL]
+        await homestead.until(runtime, "decisionOpened", kind="question")
+        assert "machines" not in await run_document(runtime, first["runId"])
+        other, _ = await create_plan(runtime, PlanInput(scene="weld_star", text="go home"))
+        run = await start_run(runtime, other.id, other.version)
+        await homestead.until(runtime, "runFinished", runId=run["runId"])

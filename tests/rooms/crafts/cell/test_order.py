@@ -65,6 +65,14 @@ def test_unknown_and_unreachable_are_told_together(workshop: CellScene) -> None:
     assert [problem.code for problem in caught.value.problems] == ["cell.unknown_routine", "cell.no_path"]
 
 
+@pytest.mark.parametrize(("routine", "code"), [("paint", "cell.unknown_routine"), ("tack_weld", "cell.unsupported")])
+def test_of_a_refused_goal_its_unreachable_place_is_told_too(workshop: CellScene, routine: str, code: str) -> None:
+    for build_it in (best_order, build):
+        with pytest.raises(BadInputError) as caught:
+            build_it(workshop, [work(routine, "Pos_4")], HOME)
+        assert [problem.code for problem in caught.value.problems] == [code, "cell.no_path"]
+
+
 def test_goals_that_wait_for_each_other_are_refused(workshop: CellScene) -> None:
     with pytest.raises(BadInputError) as caught:
         best_order(workshop, [work("tack_weld", "Pos_1", after=[2]), work("tack_weld", "Pos_2", after=[1])], HOME)

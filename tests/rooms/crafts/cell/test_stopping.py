@@ -82,3 +82,46 @@ async def test_a_stalled_move_is_asked_about_and_can_be_stopped(homestead: Any) 
         await skip_step(runtime, run_id, "step_1")
         await homestead.until(runtime, "stepUpdated", stepId="step_1", status="inDoubt")
         assert [item["kind"] for item in await list_decisions(runtime)] == ["inDoubt"]
+
+
+async def test_a_skip_after_a_crash_waits_for_the_robot_that_goes_on(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        run_id = await started(runtime)
+        begun = await homestead.until(runtime, "stepUpdated", stepId="step_1", status="running")
+    await homestead.lose_after(begun.seq)
+    async with homestead.open() as runtime:
+        await skip_step(runtime, run_id, "step_1")
+        assert step(await run_document(runtime, run_id), "step_1")["stopping"] is True
+        with pytest.raises(ConflictError, match="moving the robot"):
+            await runtime.service(Cells).set_state("weld_star", "Home", None)
+        await homestead.until(runtime, "stepUpdated", stepId="step_1", status="completed")
+        assert not homestead.events("decisionOpened")[1:]
+
+
+async def test_a_weld_is_told_to_stop_again_when_the_process_died_meanwhile(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        run_id = await started(runtime)
+        await homestead.until(runtime, "stepUpdated", stepId="step_7", status="running")
+        cancelling = asyncio.ensure_future(cancel_run(runtime, run_id))
+        told = await homestead.until(runtime, "stepUpdated", stepId="step_7", stopping="cancel")
+        cancelling.cancel()
+    await homestead.lose_after(told.seq)
+    async with homestead.open() as runtime:
+        await homestead.until(runtime, "stepUpdated", stepId="step_7", status="inDoubt")
+        [asked] = [item for item in await list_decisions(runtime) if item["kind"] == "inDoubt"]
+        assert "stopped in the middle" in asked["evidence"]["says"]
+
+
+async def test_nobody_says_where_a_robot_stands_that_a_plan_over_more_than_its_cell_moves(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        steps = [
+            {"id": "which", "tool": "ask_person", "args": {"question": "Which cell?"}},
+            {"id": "move", "tool": "cell.move", "args": {"scene": "$which", "target": "Safe_Pos_1"}},
+        ]
+        plan, _ = await create_plan(runtime, PlanInput({"steps": steps}))
+        await start_run(runtime, plan.id, plan.version)
+        asked = await homestead.until(runtime, "decisionOpened", kind="question")
+        await answer_decision(runtime, asked.data["id"], "answer", value="weld_star")
+        await homestead.until(runtime, "stepUpdated", stepId="move", status="running")
+        with pytest.raises(ConflictError, match=r"move of the run .* is moving the robot now"):
+            await runtime.service(Cells).set_state("weld_star", "Home", None)

@@ -95,11 +95,11 @@ async def test_a_bug_stops_one_fleet_and_a_person_takes_it_up(homestead: Any, mo
         await homestead.until(runtime, "decisionOpened", kind="bug")
         with pytest.raises(UnavailableError):
             await fleets.request("north", PatchStream("stream_pick_drop", True))
-        assert (await fleets.patch_stream("stream_pick_drop", True, "south"))["enabled"] is True
+        assert (await fleets.patch_stream(PatchStream("stream_pick_drop", True), "south"))["enabled"] is True
         [decision] = await list_decisions(runtime)
         assert decision["about"] == {"scene": "north"}
         await answer_decision(runtime, decision["id"], "restart")
-        await fleets.patch_stream("stream_pick_drop", True, "north")
+        await fleets.patch_stream(PatchStream("stream_pick_drop", True), "north")
         await homestead.until(runtime, "taskUpdated", status="completed", taskId="north-t1")
 
 

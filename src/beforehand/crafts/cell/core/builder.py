@@ -96,7 +96,7 @@ def state_problems(lookup: Lookup, state: CellState) -> list[Problem]:
                 code=f"cell.unknown_{kind}",
                 about=name[:80],
                 says=f"The robot's state: {told.says}",
-                try_next=f"Say where the robot is and what it holds: set its {kind}.",
+                try_next=f"Say it: `beforehand cell set {lookup.scene.name} --{kind} NAME`.",
                 path=f"state.current_{kind}",
                 nearest=told.nearest,
                 fixable_by="state",

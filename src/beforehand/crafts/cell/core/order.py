@@ -18,6 +18,7 @@ from beforehand.crafts.cell.core.topology import Topology
 from beforehand.model.cell import CellScene, CellState, Goal, Intent
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import Problem
+from beforehand.model.words import counted
 
 EXACT_UP_TO = 11
 """Goals up to which every order is weighed."""
@@ -52,17 +53,17 @@ class Saved:
     @property
     def says(self) -> str:
         if self.given is None:
-            return f"In the order given the goals cannot be done; in this one they take {self.steps} steps."
+            return f"In the order given the goals cannot be done; in this one they take {counted(self.steps, 'step')}."
         if self.order == tuple(sorted(self.order)):
             best = " No order is better." if self.optimal else ""
-            return f"The order stays as given: {self.steps} steps, none saved.{best}"
+            return f"The order stays as given: {counted(self.steps, 'step')}, none saved.{best}"
         numbers = ", ".join(map(str, self.order))
         if not self.steps_saved:
             sooner = (self.given[1] - self.found[1]) / 1_000
             return f"The goals go in the order {numbers}: as many steps ({self.steps}), {sooner:.1f} s sooner."
         percent = round(100 * self.steps_saved / self.given[0])
-        many = "1 step" if self.steps_saved == 1 else f"{self.steps_saved} steps"
-        return f"The goals go in the order {numbers}: {self.steps} steps, {many} ({percent} %) fewer than as given."
+        steps, saved = counted(self.steps, "step"), counted(self.steps_saved, "step")
+        return f"The goals go in the order {numbers}: {steps}, {saved} ({percent} %) fewer than as given."
 
 
 def best_order(

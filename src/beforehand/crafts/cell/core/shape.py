@@ -8,6 +8,7 @@ from typing import Any
 from beforehand.model.cell import NO_TOOL, CellState, Move, Position, Role, Routine, Support, ToolStand
 from beforehand.model.paper import Paper
 from beforehand.model.reason import unknown
+from beforehand.model.words import counted
 
 ROLES: tuple[Role, ...] = ("home", "safe", "stand", "work")
 
@@ -46,7 +47,9 @@ def read_moves(paper: Paper, value: Any) -> list[tuple[str, Move]]:
     for path, item in paper.entries(value, "moves"):
         if isinstance(item, list | tuple):
             if len(item) != 2:
-                paper.add(path, f"A move is two positions, [from, to]; this one has {len(item)} entries.")
+                paper.add(
+                    path, f"A move is two positions, [from, to]; this one has {counted(len(item), 'entry', 'entries')}."
+                )
                 continue
             fields: dict[str, Any] | None = {"from": item[0], "to": item[1]}
         else:

@@ -9,6 +9,7 @@ from beforehand.crafts.cell.cells import KIND, Cells
 from beforehand.crafts.cell.core.plan_steps import MOVE_TOOL, ROUTINE_TOOL
 from beforehand.crafts.cell.page.map import Way, cell_map
 from beforehand.model.plan import RunStatus
+from beforehand.model.words import counted
 from beforehand.server.page.html import Html, Part, el
 from beforehand.server.page.icons import badge, shape
 from beforehand.server.page.panels import PageContext, Panel
@@ -106,7 +107,12 @@ def _plan(plan: Mapping[str, Any] | None) -> Html:
             "div",
             {"class": "cell-plan"},
             badge("review"),
-            el("p", {}, el("a", {"href": "#needs-you"}, plan.get("name") or "A plan"), f" waits: {len(steps)} steps."),
+            el(
+                "p",
+                {},
+                el("a", {"href": "#needs-you"}, plan.get("name") or "A plan"),
+                f" waits: {counted(len(steps), 'step')}.",
+            ),
         )
     done = sum(1 for step in steps if step["status"] in _DONE)
     now = next((step for step in steps if step["status"] not in (*_DONE, "pending", "ready")), None)
@@ -115,7 +121,7 @@ def _plan(plan: Mapping[str, Any] | None) -> Html:
         "div",
         {"class": "cell-plan"},
         badge(plan["status"]),
-        el("p", {}, plan.get("name") or "A plan", f": {done} of {len(steps)} steps done."),
+        el("p", {}, plan.get("name") or "A plan", f": {done} of {counted(len(steps), 'step')} done."),
         el("p", {"class": "cell-now"}, doing),
     )
 

@@ -186,9 +186,9 @@ class Board:
     def new_task_id(self) -> str:
         return f"{self.state.scene.name}-t{self.tasks_made + 1}"
 
-    def switch_stream(self, stream: Stream, enabled: bool) -> None:
-        now = self.streams_now[stream.stream_id] = changed(stream, enabled=enabled)
-        self.emit("streamUpdated", {"streamId": stream.stream_id}, wire_of(now))
+    def set_stream(self, stream: Stream) -> None:
+        self.streams_now[stream.stream_id] = stream
+        self.emit("streamUpdated", {"streamId": stream.stream_id}, wire_of(stream))
 
     def set_hold(self, hold: Hold) -> None:
         if hold == self.hold:
@@ -198,7 +198,12 @@ class Board:
         self.emit("fleetHeld" if hold else "fleetCleared", {"sceneName": self.state.scene.name}, data)
 
     def open_decision(
-        self, title: str, about: dict[str, Any], evidence: dict[str, Any], effects: dict[str, str]
+        self,
+        title: str,
+        about: dict[str, Any],
+        evidence: dict[str, Any],
+        effects: dict[str, str],
+        values: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         self.decisions_made += 1
         decision = Decision(
@@ -210,6 +215,7 @@ class Board:
             evidence=evidence,
             verbs=tuple(effects),
             effects=effects,
+            values=values or {},
             if_unanswered="It stays as it is until somebody answers.",
             asked_by=self.state.owner,
             opened_at=iso(self.now),

@@ -14,6 +14,7 @@ from beforehand.crafts.fleet.core.shape import Problems, check_plain, read_shape
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.model.fleet import RobotSpec, StreamSpec, WorksiteSpec
 from beforehand.model.reason import name_list, unknown
+from beforehand.model.words import counted
 from beforehand.ports.machines import MachineKinds
 
 LINK_KINDS = MachineKinds("link")
@@ -240,7 +241,9 @@ def _stream(
     _stream_fork(params, path, known, problems)
     threshold = getattr(params, "threshold", 0)
     if threshold > len(groups.get("dropGroup", ())):
-        says = f"{threshold} is impossible: there are only {len(groups['dropGroup'])} drop places to fill."
+        says = (
+            f"{threshold} is impossible: the drop group has only {counted(len(groups['dropGroup']), 'place')} to fill."
+        )
         problems.add("scene.bad_value", f"{path}.params.threshold", says)
 
 

@@ -269,7 +269,7 @@ def over_quota(board: Board, stream: Stream, tentative: int = 0) -> bool:
 
 
 def _offer(board: Board, candidate: Candidate) -> Offer:
-    priority = board.state.streams[candidate.stream_id].priority
+    priority = board.stream(candidate.stream_id).priority
     return Offer(
         candidate.stream_id, candidate.source_id, candidate.target_id, candidate.since_ms, priority, None, None
     )

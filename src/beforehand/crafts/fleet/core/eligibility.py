@@ -70,12 +70,19 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
     if robot.task_id is not None:
         return _no("robot.busy", robot_id, f"It works on {robot.task_id}.", "")
     if robot.phase == "error":
-        return _no("robot.error", robot_id, f"It is in error: {robot.error}", "Correct the cause, then release it.")
+        return _no(
+            "robot.error",
+            robot_id,
+            f"It is in error: {robot.error}",
+            f"Correct the cause, then release it: `beforehand robots release {robot_id}`.",
+        )
     if robot.orphan_key is not None:
         return _no("robot.letting_go", robot_id, "It still has to let go of an order that was given up.", "")
     if robot.load_state == "loaded":
         says = "It carries a pallet that belongs to no task."
-        return _no("robot.loaded", robot_id, says, "Unload it by hand and set its load to empty.")
+        return _no(
+            "robot.loaded", robot_id, says, f"Unload it by hand and say so: `beforehand robots unloaded {robot_id}`."
+        )
     if robot.wish is not None or (robot.errand is not None and robot.errand.ordered and robot.errand.state != "there"):
         says = f"A person sent it to {robot.wish or (robot.errand and robot.errand.kind)}."
         return _no("robot.sent", robot_id, says, "Wait until it is there.")
@@ -95,10 +102,15 @@ def _short_of_battery(board: Board, robot: Robot) -> Reason | None:
         level = robot.errand.level if robot.errand.level is not None else settings.charge_stop_threshold
         if battery < level:
             says = f"It charges: battery {battery:.0%}, until {level:.0%}."
-            return _no("robot.charging", robot.robot_id, says, "Wait, or lower chargeStopThreshold.")
+            return _no("robot.charging", robot.robot_id, says, "Wait, or lower chargeStopThreshold in the scene.")
     if battery < settings.charge_start_threshold:
         says = f"Battery {battery:.0%}, needs {settings.charge_start_threshold:.0%}."
-        return _no("robot.battery_low", robot.robot_id, says, "Send it to charge.")
+        return _no(
+            "robot.battery_low",
+            robot.robot_id,
+            says,
+            f"Send it to charge: `beforehand robots charge {robot.robot_id}`.",
+        )
     return None
 
 

@@ -221,7 +221,12 @@ def _no(code: str, robot: Robot, says: str, try_next: str) -> Reason:
 def no_errand(board: Board, robot: Robot, kind: str) -> Reason | None:
     """Why an order to park or to charge would come to nothing now, or None."""
     if robot.task_id is not None:
-        return _no("robot.busy", robot, f"It works on {robot.task_id}.", "Cancel the task or hand it back first.")
+        return _no(
+            "robot.busy",
+            robot,
+            f"It works on {robot.task_id}.",
+            f"First: `beforehand tasks hand-back {robot.task_id}`.",
+        )
     if robot.held or board.hold.person:
         says = "A person holds it." if robot.held else "A person holds the fleet."
         return _no("robot.held", robot, says, "Release it first." if robot.held else "Clear the hold first.")

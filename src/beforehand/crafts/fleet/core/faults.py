@@ -12,6 +12,7 @@ from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import give_up
 from beforehand.crafts.fleet.core.progress import errand_failed, robot_in_error
 from beforehand.crafts.fleet.core.rules import forgive, is_loaded, note_failure, phase_of
+from beforehand.crafts.fleet.core.task_values import task_values
 from beforehand.crafts.fleet.core.timers import start_timers, stop_deadline, stop_timers
 from beforehand.model.fleet import Robot, Task
 from beforehand.model.reason import name_list
@@ -234,4 +235,5 @@ def ask_about(board: Board, task: Task, says: str) -> None:
         effects["hand-back"] = "Another robot gets the task."
     about = {"taskId": task.task_id, "robotId": task.robot_id}
     evidence = {"error": says, "code": task.error_code, "step": task.step, "place": place}
-    board.open_decision(f"{task.task_id} is held: {says}", about, evidence, effects)
+    values = {verb: schema for verb, schema in task_values(board, task).items() if verb in effects}
+    board.open_decision(f"{task.task_id} is held: {says}", about, evidence, effects, values)

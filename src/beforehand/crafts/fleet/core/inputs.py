@@ -30,7 +30,7 @@ class RobotVerb:
 @dataclass(frozen=True, slots=True)
 class FleetVerb:
     verb: str
-    """`hold` stops every robot and all dispatch; `clear` lifts that, and a freeze after an error."""
+    """`hold` stops every robot and all dispatch; `let-go` lifts that, `clear` also a freeze after an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,11 @@ class PatchWorksite:
 
 @dataclass(frozen=True, slots=True)
 class PatchStream:
+    """What is None stays as it is."""
+
     stream_id: str
-    enabled: bool
+    enabled: bool | None = None
+    priority: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Corrections people make while robots work: what stands on a worksite, whether a stream runs, one transport more.
+"""Corrections people make while robots work: what stands on a worksite, how a stream runs, one transport more.
 
 A correction of a reserved worksite changes what lies under the reservation. The task that holds it goes somewhere
 else if it still may; if it has committed, it is held and a person decides.
@@ -11,11 +11,11 @@ from beforehand.crafts.fleet.core.faults import hold_for_person
 from beforehand.crafts.fleet.core.inputs import PatchStream, PatchWorksite, RequestTransport
 from beforehand.crafts.fleet.core.rules import can_drop, can_pick, is_loaded, reserve
 from beforehand.crafts.fleet.core.streams import KINDS
-from beforehand.model.fleet import Task, changed
+from beforehand.crafts.fleet.core.task_values import NO_PALLETS
+from beforehand.model.fleet import Stream, Task, changed
 from beforehand.model.reason import name_list, unknown
 
 OCCUPANCIES = ("unknown", "empty", "filled")
-NO_PALLETS = ("charger", "park")
 
 
 def patch_worksite(board: Board, given: PatchWorksite) -> None:
@@ -101,8 +101,16 @@ def patch_stream(board: Board, given: PatchStream) -> None:
         board.refuse("stream.unknown", given.stream_id, says)
         return
     stream = board.stream(given.stream_id)
-    if stream.enabled != given.enabled:
-        board.switch_stream(stream, given.enabled)
+    now = patched(stream, given)
+    if now != stream:
+        board.set_stream(now)
+
+
+def patched(stream: Stream, given: PatchStream) -> Stream:
+    """The stream as somebody wants it."""
+    enabled = stream.enabled if given.enabled is None else given.enabled
+    priority = stream.priority if given.priority is None else given.priority
+    return changed(stream, enabled=enabled, priority=priority)
 
 
 def request_transport(board: Board, given: RequestTransport) -> None:

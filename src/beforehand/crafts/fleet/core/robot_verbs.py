@@ -1,6 +1,7 @@
 """What people may ask of a robot or of the whole fleet: hold and release, park, charge, in and out of service."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from beforehand.crafts.fleet.core.board import Board
@@ -116,15 +117,18 @@ ROBOT_VERBS: dict[str, Callable[[Board, Robot, Any], None]] = {
 
 
 def fleet_verb(board: Board, verb: str) -> None:
-    """`hold` stops all that drives and all dispatch; `clear` lifts that, while held tasks still wait for an answer."""
+    """`hold` stops all that drives and all dispatch; `clear` lifts that, while held tasks still wait for an answer.
+
+    `let-go` lifts a person's hold only: what is frozen after an error stays so.
+    """
     if verb == "hold":
         if not board.hold.person:
-            board.set_hold(Hold(True, board.hold.tasks))
+            board.set_hold(replace(board.hold, person=True))
             for robot_id in board.state.robots:
                 pause(board, robot_id)
-    elif verb == "clear":
+    elif verb in ("clear", "let-go"):
         was_held = board.hold.person
-        board.set_hold(Hold())
+        board.set_hold(Hold() if verb == "clear" else replace(board.hold, person=False))
         if was_held:
             for robot_id in board.state.robots:
                 unpause(board, robot_id)

@@ -11,6 +11,7 @@ from beforehand.crafts.fleet.core.check import check_names, check_numbers, check
 from beforehand.crafts.fleet.core.shape import Problems, is_text, read_shape
 from beforehand.model.errors import BadInputError
 from beforehand.model.fleet import Edge, FleetScene, Node, RobotSpec, Settings, StreamSpec, WorksiteSpec
+from beforehand.model.words import counted
 
 SECTIONS: dict[str, type[Any]] = {
     "nodes": Node,
@@ -33,7 +34,7 @@ def read_fleet(document: Any) -> FleetScene:
         check_ways(parts, problems)
     if problems or parts is None:
         raise BadInputError(
-            f"The fleet scene has {_count(len(problems.found))}.",
+            f"The fleet scene has {counted(len(problems.found), 'problem')}.",
             hint="Correct what is listed and read it again.",
             problems=problems.in_order(),
         )
@@ -82,7 +83,3 @@ def _items(document: Mapping[str, Any], name: str, model: type[Any], problems: P
         problems.add("scene.not_a_list", name, f"{name} must be a list.")
         return []
     return [read_shape(model, item, f"{name}[{number}]", problems) for number, item in enumerate(given)]
-
-
-def _count(number: int) -> str:
-    return "1 problem" if number == 1 else f"{number} problems"

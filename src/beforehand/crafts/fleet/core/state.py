@@ -302,7 +302,8 @@ def _pallet_moved(state: FleetState, event: Event) -> None:
 def _stream_updated(state: FleetState, event: Event) -> None:
     stream = state.streams[event.data["streamId"]]
     state.firsts.pop(stream.stream_id, None)
-    state.streams[stream.stream_id] = changed(stream, enabled=event.data["enabled"])
+    priority = event.data.get("priority", stream.priority)
+    state.streams[stream.stream_id] = changed(stream, enabled=event.data["enabled"], priority=priority)
 
 
 def _hold_changed(state: FleetState, event: Event) -> None:

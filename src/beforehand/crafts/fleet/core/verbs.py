@@ -151,7 +151,7 @@ def _place_is_wrong(board: Board, task: Task) -> bool:
     if site.lies == wanted:
         return False
     says = f"{site.worksite_id} is {site.lies}, and the {task.step} needs it {wanted}."
-    try_next = f"Correct {site.worksite_id}, or abort the task (with a pallet on the fork: name another place)."
+    try_next = f"Correct it (`beforehand worksites set {site.worksite_id} {wanted}`), or abort the task."
     board.refuse("worksite.wrong", task.task_id, says, try_next)
     return True
 
@@ -214,12 +214,17 @@ def _was_done(board: Board, task: Task, value: Any) -> bool:
         return bool(step != task.step)
     if task.by_hand:
         says = f"The pick of {task.task_id} is booked as done by hand, and its drop has not begun."
-        try_next = "If the drop is done too, say so with the value drop."
+        try_next = "If the drop is done too, say done-by-hand with the value drop."
         board.refuse("task.step_done", task.task_id, says, try_next)
     return bool(task.by_hand)
 
 
 def _abort(board: Board, task: Task, value: Any) -> None:
+    target = value.get("targetId") if isinstance(value, dict) else value
+    if target is not None:
+        says = f"No pallet of {task.task_id} is on a fork, so there is nothing to drop at {str(target)[:80]}."
+        board.refuse("task.not_loaded", task.task_id, says, "Abort it without naming a place.")
+        return
     give_up(board, task, "fail", error_code="task.aborted", error="A person aborted it.")
 
 
@@ -258,7 +263,7 @@ NO_ROBOT = ("task.waiting", "{task.task_id} has no robot yet.", "Wait until it i
 LOADED = (
     "task.loaded",
     "{task.robot_id} carries the pallet of {task.task_id}.",
-    "Abort it and name another drop place, or finish the drop by hand.",
+    "Abort it with another drop place (`beforehand tasks abort ID --value WORKSITE`), or finish it (done-by-hand).",
 )
 Entry = Effect | tuple[str, str, str]
 

@@ -83,7 +83,7 @@ def _nothing_to_do(board: Board, robot_id: str) -> Reason:
     elif not any(stream.enabled and _has_pallet(board, stream.stream_id) for stream in streams):
         says, try_next = "no stream has a pallet to move", "Fill a pick place."
     else:
-        says, try_next = "no stream may move its pallets now", "See what each stream says."
+        says, try_next = "no stream may move its pallets now", "See what each stream says: `beforehand streams why ID`."
     return _reason("fleet.no_work", robot_id, f"There is no work for {robot_id}: {says}.", try_next)
 
 
@@ -108,7 +108,7 @@ def why_task(state: FleetState, task_id: str, now_ms: int) -> list[Reason]:
         return [_reason(task.error_code or f"task.{task.status}", task_id, task.error or f"It is {task.status}.", "")]
     if task.status in ("held", "stale"):
         ends = {
-            "person": "Answer it in the inbox: resume, redo, finish by hand or abort it.",
+            "person": "Answer it in the inbox: resume, redo, done-by-hand, abort, cancel or hand-back.",
             "robot": "It continues automatically when the robot is back.",
             "retry": "It is tried again automatically.",
             None: "Resume or abort it.",
@@ -167,7 +167,14 @@ def why_stream(state: FleetState, stream_id: str, now_ms: int) -> list[Reason]:
 def _silent(board: Board, stream_id: str) -> list[Reason]:
     stream = board.stream(stream_id)
     if not stream.enabled:
-        return [_reason("stream.disabled", stream_id, "It is switched off.", "Enable it.")]
+        return [
+            _reason(
+                "stream.disabled",
+                stream_id,
+                "It is switched off.",
+                f"Enable it: `beforehand streams enable {stream_id}`.",
+            )
+        ]
     if board.hold:
         return _held(board)
     handler = KINDS[stream.kind]
@@ -175,15 +182,18 @@ def _silent(board: Board, stream_id: str) -> list[Reason]:
     view = Queue(board).view(stream_id)
     candidate = next(handler.evaluate(view), None)
     if candidate is None:
-        try_next = "Correct a worksite, if it is not so."
+        try_next = "If that is wrong: `beforehand worksites set ID filled|empty`."
         return [_reason("stream.no_candidate", stream_id, handler.silence(view), try_next), *suspects]
     if board.settings.arbitration == "quota" and over_quota(board, stream):
         says = f"It has started its {stream.quota} tasks of this window of {board.settings.quota_window_s:g} s."
-        return [_reason("stream.quota", stream_id, says, "Wait for the next window or raise the quota.")]
+        return [_reason("stream.quota", stream_id, says, "Wait for the next window, or raise the quota in the scene.")]
     busy = [reason for robot_id in board.state.robots if (reason := unfit(board, robot_id)) is not None]
     if len(busy) == len(board.state.robots):
         says = f"{candidate.source_id} waits for a robot: none may take work now."
-        return [_reason("stream.no_robot", stream_id, says, "See why each robot cannot."), *busy[:SHOWN]]
+        return [
+            _reason("stream.no_robot", stream_id, says, "See why each robot cannot: `beforehand robots why ID`."),
+            *busy[:SHOWN],
+        ]
     says = f"{candidate.source_id} to {candidate.target_id} is next."
     return [_reason("stream.next", stream_id, says, ""), *suspects]
 
@@ -195,10 +205,24 @@ def _suspects(board: Board, stream_id: str) -> list[Reason]:
         site = board.site(site_id)
         if site.failures >= SUSPECT_AFTER:
             says = f"{site_id} is not used: {site.failures} steps failed there in a row."
-            found.append(_reason("worksite.suspect", site_id, says, "Look at it and set its occupancy."))
+            found.append(
+                _reason(
+                    "worksite.suspect",
+                    site_id,
+                    says,
+                    f"Look at it, then: `beforehand worksites set {site_id} filled|empty`.",
+                )
+            )
         elif site.failures and site.rest_until_ts_ms > board.now:
             says = f"{site_id} is not used for a while because a step failed there."
-            found.append(_reason("worksite.resting", site_id, says, "Wait, or set its occupancy."))
+            found.append(
+                _reason(
+                    "worksite.resting",
+                    site_id,
+                    says,
+                    f"Wait, or: `beforehand worksites set {site_id} filled|empty`.",
+                )
+            )
     return found[:SHOWN]
 
 
@@ -206,11 +230,25 @@ def _held(board: Board) -> list[Reason]:
     reasons = []
     if board.hold.person:
         says = "A person holds the fleet; nothing moves."
-        reasons.append(_reason("fleet.held", board.state.scene.name, says, "Clear the hold."))
+        reasons.append(
+            _reason(
+                "fleet.held",
+                board.state.scene.name,
+                says,
+                f"Clear it: `beforehand fleet clear {board.state.scene.name}`.",
+            )
+        )
     if board.hold.tasks or board.hold.robots:
         broken = name_list((*board.hold.tasks, *board.hold.robots))
         says = f"The fleet is frozen after an error of {broken}; no new work is assigned."
-        reasons.append(_reason("fleet.frozen", board.state.scene.name, says, "Resume or abort what is held."))
+        reasons.append(
+            _reason(
+                "fleet.frozen",
+                board.state.scene.name,
+                says,
+                "Answer what is held: `beforehand inbox`.",
+            )
+        )
     return reasons
 
 

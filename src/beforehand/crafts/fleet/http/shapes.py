@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field, create_model
 
-from beforehand.model.fleet import Errand, Robot, Stream, Task, Worksite
-from beforehand.server.kit import Shape, WireModel
+from beforehand.model.fleet import Errand, Flag, Number, Robot, Stream, Task, Worksite
+from beforehand.server.kit import ReasonShape, Shape, WireModel
 
 Text = Annotated[str, Field(strict=True, max_length=100)]
 
@@ -17,8 +17,11 @@ class Occupancy(WireModel):
     occupancy: Text
 
 
-class Enabled(WireModel):
-    enabled: Annotated[bool, Field(strict=True)]
+class StreamPatch(WireModel):
+    """Whether a stream runs, and how soon; what is left out stays."""
+
+    enabled: Flag | None = None
+    priority: Number | None = None
 
 
 class Load(WireModel):
@@ -43,7 +46,7 @@ class RobotFault(WireModel):
     level: float | None = None
 
 
-REQUESTS: tuple[type[WireModel], ...] = (Occupancy, Enabled, Load, WithValue, RobotFault)
+REQUESTS: tuple[type[WireModel], ...] = (Occupancy, StreamPatch, Load, WithValue, RobotFault)
 
 
 def _shape_of(name: str, record: type, **more: Any) -> type[Shape]:
@@ -63,14 +66,31 @@ RobotShape: Any = _shape_of(
     scene=(str, ...),
     battery=(float | None, None),
     node_id=(str | None, None),
-    last_seen_ts_ms=(int, ...),
-    x=(float, ...),
-    y=(float, ...),
+    last_seen_ts_ms=(int | None, None),
+    x=(float | None, None),
+    y=(float | None, None),
     says=(str, Field(description="What it does, in words.")),
 )
 WorksiteShape: Any = _shape_of("WorksiteShape", Worksite, scene=(str, ...))
 StreamShape: Any = _shape_of("StreamShape", Stream, scene=(str, ...))
 TaskShape: Any = _shape_of("TaskShape", Task, scene=(str, ...))
+
+
+class CandidateShape(Shape):
+    """A pallet that a stream could move now."""
+
+    source_id: str
+    target_id: str
+    since_ts_ms: int
+
+
+class StreamTrialShape(Shape):
+    """What a stream would do: the tasks it would start at the next tick, or why none."""
+
+    stream: StreamShape
+    candidates: list[CandidateShape]
+    tasks: list[TaskShape]
+    reasons: list[ReasonShape]
 
 
 class HeldShape(Shape):

@@ -1,9 +1,10 @@
-"""Streams of the active fleets: switched on and off, and why they are silent."""
+"""Streams of the active fleets: switched on and off, set before others, tried out, and why they are silent."""
 
 from typing import Annotated
 
+from beforehand.crafts.fleet.core.inputs import PatchStream
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import Enabled, StreamShape
+from beforehand.crafts.fleet.http.shapes import StreamPatch, StreamShape, StreamTrialShape
 from beforehand.server.kit import APIRouter, Json, ReasonShape, RuntimeDep, SceneQuery, body, gives, takes
 
 router = APIRouter(prefix="/streams", tags=["fleet"])
@@ -26,9 +27,27 @@ async def why_stream(runtime: RuntimeDep, stream_id: str, scene: SceneQuery = No
     return Json([reason.wire() for reason in runtime.service(Fleets).why(stream_id, scene, ("streams",))])
 
 
-@router.patch("/{stream_id}", operation_id="setStream", openapi_extra=takes(Enabled), responses=gives(StreamShape))
+@router.patch("/{stream_id}", operation_id="setStream", openapi_extra=takes(StreamPatch), responses=gives(StreamShape))
 async def set_stream(
-    runtime: RuntimeDep, stream_id: str, asked: Annotated[Enabled, body(Enabled)], scene: SceneQuery = None
+    runtime: RuntimeDep, stream_id: str, asked: Annotated[StreamPatch, body(StreamPatch)], scene: SceneQuery = None
 ) -> Json:
-    """Switch a stream on or off; tasks under way go on."""
-    return Json(await runtime.service(Fleets).patch_stream(stream_id, asked.enabled, scene))
+    """Switch a stream on or off, or set its priority; tasks under way go on."""
+    given = PatchStream(stream_id, asked.enabled, asked.priority)
+    return Json(await runtime.service(Fleets).patch_stream(given, scene))
+
+
+@router.post(
+    "/{stream_id}/dry-run",
+    operation_id="tryStream",
+    openapi_extra=takes(StreamPatch, required=False),
+    responses=gives(StreamTrialShape),
+)
+async def try_stream(
+    runtime: RuntimeDep,
+    stream_id: str,
+    asked: Annotated[StreamPatch, body(StreamPatch, optional=True)],
+    scene: SceneQuery = None,
+) -> Json:
+    """What it would do now, as it is or as the body would set it; nothing changes."""
+    as_if = PatchStream(stream_id, asked.enabled, asked.priority)
+    return Json(runtime.service(Fleets).try_stream(as_if, scene))

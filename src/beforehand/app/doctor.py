@@ -1,31 +1,42 @@
-"""The single checks of `beforehand doctor`. Each looks at one thing and says how it stands; none changes anything."""
+"""Is everything there and well? What `beforehand doctor` and `GET /doctor` say, by one row of checks.
 
+Each looks at one thing and says how it stands; none changes anything.
+"""
+
+import asyncio
 import os
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from beforehand.app.settings import Settings
+from beforehand.app.stores import check_store, open_reading, read_leader, store_exists
+from beforehand.app.tokens import Tokens
+from beforehand.model.errors import BeforehandError
 from beforehand.model.finding import Finding
-
-if TYPE_CHECKING:
-    from beforehand.app.settings import Settings
+from beforehand.model.words import counted
 
 OLDEST_PYTHON = (3, 11)
 
 
-async def examine(settings: "Settings") -> list[Finding]:
-    """Everything, in the order a person would look."""
+async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything, in the order a person would look; `brought` is what `installed` tells."""
     findings = [python()]
     findings += [Finding("settings", "missing", warning, "") for warning in settings.warnings]
     for check in (home, store, leader, tokens):
-        findings += _guarded(check, settings)
+        findings += await asyncio.to_thread(_guarded, check, settings)
     findings.append(await log(settings))
-    findings += [found async for found in tools(settings)]
+    findings += tools(brought)
     findings += _guarded(model, settings)
-    findings += [scipy(), program("node"), program("npm"), program("chromium", "chromium-browser")]
-    return findings
+    findings += await asyncio.to_thread(programs)
+    broken = any(finding.state == "broken" for finding in findings)
+    return {"ok": not broken, "checks": [finding.wire() for finding in findings]}
+
+
+def programs() -> list[Finding]:
+    return [scipy(), program("node"), program("npm"), program("chromium", "chromium-browser")]
 
 
 def scipy() -> Finding:
@@ -39,10 +50,8 @@ def scipy() -> Finding:
     )
 
 
-def _guarded(check: Callable[["Settings"], list[Finding]], settings: "Settings") -> list[Finding]:
+def _guarded(check: Callable[[Settings], list[Finding]], settings: Settings) -> list[Finding]:
     """A check that itself fails is a finding, not the end."""
-    from beforehand.model.errors import BeforehandError
-
     try:
         return check(settings)
     except BeforehandError as error:
@@ -58,7 +67,7 @@ def python() -> Finding:
     return Finding("python", "ok", f"Python {have}.")
 
 
-def home(settings: "Settings") -> list[Finding]:
+def home(settings: Settings) -> list[Finding]:
     """Whether the home can be written; a folder that is not there yet counts by its nearest parent."""
     folder = settings.home
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
@@ -70,16 +79,12 @@ def home(settings: "Settings") -> list[Finding]:
     return [Finding("home", "ok", f"{folder}{'' if folder.exists() else ' (made when first needed)'}")]
 
 
-def store(settings: "Settings") -> list[Finding]:
+def store(settings: Settings) -> list[Finding]:
     """What the kind of store that is set needs."""
-    from beforehand.app.stores import check_store
-
     return check_store(settings.database)
 
 
-def leader(settings: "Settings") -> list[Finding]:
-    from beforehand.app.stores import read_leader
-
+def leader(settings: Settings) -> list[Finding]:
     found = read_leader(settings.database)
     if found is None or not found.alive:
         return [Finding("leader", "ok", "No process leads this home now.")]
@@ -87,11 +92,8 @@ def leader(settings: "Settings") -> list[Finding]:
     return [Finding("leader", "ok", f"Process {found.pid} on {found.host} leads this home{where}.")]
 
 
-async def log(settings: "Settings") -> Finding:
+async def log(settings: Settings) -> Finding:
     """Whether the home's log can be read, opened the way every other command opens it."""
-    from beforehand.app.stores import open_reading, store_exists
-    from beforehand.model.errors import BeforehandError
-
     if not store_exists(settings.database):
         return Finding("log", "ok", "Nothing is remembered yet.")
     try:
@@ -99,35 +101,31 @@ async def log(settings: "Settings") -> Finding:
             count = await store.last_seq()
     except BeforehandError as error:
         return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
-    return Finding("log", "ok", f"{count} events.")
+    return Finding("log", "ok", f"{counted(count, 'event')}.")
 
 
-def tokens(settings: "Settings") -> list[Finding]:
-    from beforehand.app.tokens import Tokens
-
+def tokens(settings: Settings) -> list[Finding]:
     kept = Tokens(settings)
     count = len(kept.list()) + bool(settings["token"])
     if count or settings["host"] in ("127.0.0.1", "localhost", "::1"):
-        says = "1 token." if count == 1 else f"{count} tokens."
+        says = f"{counted(count, 'token')}."
         return [Finding("tokens", "ok", says if count else "None; on loopback none is needed.")]
     says = f"None, and `up` would listen on {settings['host']}, which it refuses."
     remedy = "Make one with `beforehand token add NAME --role admin`, or set BEFOREHAND_TOKEN."
     return [Finding("tokens", "broken", says, remedy)]
 
 
-async def tools(settings: "Settings") -> AsyncIterator[Finding]:
-    from beforehand.cli.plugins import gather
-    from beforehand.model.errors import BeforehandError
-
-    try:
-        found = await gather(settings)
-    except BeforehandError as error:
-        yield Finding("tools", "broken", error.says, error.hint)
-        return
-    sources = sorted({tool["source"] for tool in found["tools"]})
-    yield Finding("tools", "ok", f"{len(found['tools'])} tools from {', '.join(sources)}.")
-    for reason in found["missing"]:
-        yield Finding(f"tools: {reason['about']}", "broken", reason["says"], reason["tryNext"])
+def tools(brought: Mapping[str, Any]) -> list[Finding]:
+    """The tools there are, and those that are missing."""
+    sources = sorted({tool["source"] for tool in brought["tools"]})
+    found = (
+        [Finding("tools", "ok", f"{counted(len(brought['tools']), 'tool')} from {', '.join(sources)}.")]
+        if sources
+        else []
+    )
+    for reason in brought["missing"]:
+        found.append(Finding(f"tools: {reason['about']}", "broken", reason["says"], reason["tryNext"]))
+    return found
 
 
 def model(settings: "Settings") -> list[Finding]:

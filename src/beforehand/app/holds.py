@@ -1,0 +1,202 @@
+"""Everything held at once, and let go again: what crafts move by themselves, and the runs that move machines.
+
+That everything is held is in the log, with what was held for it, so that letting go gives back that and nothing else:
+a run that a person paused before stays paused. While it is held nothing new moves, after a restart too. This is not an
+emergency stop: what cannot stop in the middle comes to its end.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from beforehand.app.craft import Holds
+from beforehand.app.leases import HOLD, LOCK, refuse_needed
+from beforehand.app.runtime import Runtime
+from beforehand.engine.decide import record
+from beforehand.engine.inputs import PauseAsked, ResumeAsked
+from beforehand.loop.asked import asked_here
+from beforehand.model.errors import BeforehandError, ConflictError
+from beforehand.model.event import iso
+from beforehand.model.plan import Plan
+from beforehand.ports.log import Log
+
+log = Log("beforehand.holds")
+TURN = "hold"
+PATIENCE_S = 5.0
+"""How long one thing may take to be told."""
+RUN = "run"
+Entry = dict[str, Any]
+"""One thing that is held: `scene`, `kind`, `what`, and a run's `runId`."""
+
+
+async def held(runtime: Runtime) -> dict[str, Any] | None:
+    """Who holds everything, since when, and what was held; None while nothing is."""
+    return await runtime.store.row(*HOLD)
+
+
+def moves(runtime: Runtime, plan: Plan) -> bool:
+    """Whether a plan does anything in the physical world."""
+    specs = (runtime.catalog.get(step.tool) for step in plan.steps)
+    return any(spec is not None and spec.effect == "physical" for spec in specs)
+
+
+async def refuse_held_plan(runtime: Runtime, plan: Plan) -> None:
+    """ConflictError where everything is held and the plan would move something."""
+    row = await held(runtime)
+    if row is not None and moves(runtime, plan):
+        raise everything_held(row)
+
+
+def everything_held(row: Mapping[str, Any]) -> ConflictError:
+    """The refusal of what would move something now."""
+    return ConflictError(
+        f"Everything is held by {row['by'] or 'a person'} since {row['since']}, so nothing starts to move.",
+        code="hold.everything",
+        hint="Let everything go first: POST /api/v1/clear.",
+        extra={"since": row["since"], "by": row["by"]},
+    )
+
+
+# -- holding ---------------------------------------------------------------------------------------------------------
+
+
+async def hold_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
+    """Let nothing move any more; says what was held and what could not be.
+
+    Held already, it only holds what is not: something that could not be held before, say.
+    """
+    async with runtime.turns[TURN]:
+        async with runtime.turns[LOCK]:  # whoever starts a run looks first, or is seen here
+            before = await held(runtime)
+            new = [*await _runs_to_hold(runtime), *_things_to_hold(runtime)]
+            kept = [*(before or {"what": []})["what"]]
+            listed = [*kept, *(entry for entry in new if entry not in kept)]
+            if before is None or listed != kept:
+                since = iso(runtime.now()) if before is None else before["since"]
+                who = by if before is None else before["by"]
+                await _log(runtime, "everythingHeld", {"by": who, "since": since, "what": listed})
+        could_not = await _each(runtime, listed, _hold_one)
+        row = await held(runtime) or {}
+        return {"held": True, "already": before is not None, **row, "couldNot": could_not}
+
+
+async def _runs_to_hold(runtime: Runtime) -> list[Entry]:
+    found: list[Entry] = []
+    for row in await runtime.store.rows("run", open=True):
+        run = await runtime.runs.state(row["runId"])
+        if not run.paused and not run.cancelling and (run.machines or moves(runtime, run.plan)):
+            what = "Starts no further step; what is in flight comes to its end."
+            found.append({"scene": row.get("scene"), "kind": RUN, "what": what, "runId": row["runId"]})
+    return found
+
+
+def _things_to_hold(runtime: Runtime) -> list[Entry]:
+    return [
+        {"scene": thing.scene, "kind": thing.kind, "what": thing.what}
+        for parts in runtime.crafts.values()
+        for thing in (parts.holds.moving() if parts.holds is not None else ())
+    ]
+
+
+async def _hold_one(runtime: Runtime, entry: Entry) -> None:
+    if entry["kind"] == RUN:
+        await runtime.runs.send(entry["runId"], PauseAsked(runtime.now()))
+    else:
+        await _holds_of(runtime, entry).hold(entry["scene"])
+
+
+def _holds_of(runtime: Runtime, entry: Entry) -> Holds:
+    for parts in runtime.crafts.values():
+        if parts.holds is not None and parts.holds.kind == entry["kind"]:
+            return parts.holds
+    raise ConflictError(f"Nothing here can tell a {entry['kind']} to stand still.", code="hold.no_craft")
+
+
+# -- letting go ------------------------------------------------------------------------------------------------------
+
+
+async def clear_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
+    """Give back what was held; says what, and what could not be."""
+    async with runtime.turns[TURN]:
+        before = await held(runtime)
+        if before is None:
+            return {"held": False, "already": True, "what": [], "couldNot": []}
+        if (asked := asked_here()) is not None:
+            asked.decide(runtime.now())
+        runs = [entry for entry in before["what"] if entry["kind"] == RUN]
+        things = [entry for entry in before["what"] if entry["kind"] != RUN]
+        # Things first: a crash in between leaves everything held, to be let go again. Runs last: they look at the log.
+        could_not = await _each(runtime, things, _clear_one)
+        async with runtime.turns[LOCK]:
+            await _log(runtime, "everythingCleared", {"by": by, "since": before["since"], "what": before["what"]})
+        could_not += await _each(runtime, runs, _clear_one)
+        return {"held": False, "already": False, "what": before["what"], "couldNot": could_not}
+
+
+async def _clear_one(runtime: Runtime, entry: Entry) -> None:
+    if entry["kind"] != RUN:
+        await _holds_of(runtime, entry).clear(entry["scene"])
+        return
+    run = await runtime.runs.state(entry["runId"])
+    if run.paused and not run.status.is_final:
+        async with runtime.turns[LOCK]:
+            await refuse_needed(runtime, run)
+            await runtime.runs.send(entry["runId"], ResumeAsked(runtime.now()))
+
+
+# -- what comes meanwhile --------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def standing_still(runtime: Runtime, scene: str) -> AsyncIterator[None]:
+    """A scene becomes live inside: while everything is held it stands still from its first moment on."""
+    async with runtime.turns[TURN]:
+        row = await held(runtime)  # not after: the scene would move while that is read
+        yield
+        if row is not None:
+            await _join(runtime, scene, row)
+
+
+async def _join(runtime: Runtime, scene: str, row: Mapping[str, Any]) -> None:
+    new = [entry for entry in _things_to_hold(runtime) if entry["scene"] == scene]
+    listed = [entry for entry in row["what"] if entry["scene"] == scene and entry["kind"] != RUN]
+    for entry in [*listed, *(entry for entry in new if entry not in listed)]:
+        await _hold_one(runtime, entry)  # before it is in the log, for the same reason
+    if added := [entry for entry in new if entry not in row["what"]]:
+        await _log(runtime, "everythingHeld", {**row, "what": [*row["what"], *added]})
+
+
+async def keep_runs_held(runtime: Runtime) -> None:
+    """Before runs are taken up after a start: those that were to be paused are, also where a crash came first."""
+    for entry in (await held(runtime) or {"what": []})["what"]:
+        row = await runtime.store.row("run", entry["runId"]) if entry["kind"] == RUN else None
+        if row is not None:
+            run = await runtime.runs.state(entry["runId"])
+            if not run.status.is_final and not run.paused:
+                await runtime.store.append(record(run, PauseAsked(runtime.now()), runtime.catalog).events)
+
+
+async def _log(runtime: Runtime, kind: str, data: Mapping[str, Any]) -> None:
+    await runtime.log(kind, data, owner=HOLD[0])
+
+
+async def _each(
+    runtime: Runtime, entries: list[Entry], act: Callable[[Runtime, Entry], Awaitable[None]]
+) -> list[Entry]:
+    """All at once, none waiting for another; gives what did not work out, each with what it says."""
+    told = await asyncio.gather(*(_told(runtime, entry, act) for entry in entries))
+    return [{**entry, "says": says} for entry, says in zip(entries, told, strict=True) if says]
+
+
+async def _told(runtime: Runtime, entry: Entry, act: Callable[[Runtime, Entry], Awaitable[None]]) -> str:
+    try:
+        await asyncio.wait_for(act(runtime, entry), PATIENCE_S)
+    except BeforehandError as error:
+        return error.says
+    except TimeoutError:
+        return f"It did not answer within {PATIENCE_S:g} s."
+    except Exception as error:  # somebody else's code: the others are told all the same
+        log.exception("something could not be told to stand still, or to go on", scene=entry["scene"])
+        return f"{type(error).__name__}: {error}"
+    return ""

@@ -1,0 +1,89 @@
+"""Robots, worksites, streams and tasks as people and programs are shown them, live or read from the log."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from beforehand.crafts.fleet.core.state import FleetState, robot_wire
+from beforehand.crafts.fleet.finding import States, refuse_inactive, scene_of
+from beforehand.crafts.fleet.sentences import robot_says, task_says
+from beforehand.model.fleet import wire_of
+from beforehand.ports.store import Store
+
+Document = dict[str, Any]
+
+
+def robot(state: FleetState, name: str) -> Document:
+    report = state.seen[name].report
+    where = {"x": round(report.x, 3), "y": round(report.y, 3)}
+    return _told(state, name, robot_wire(state.robots[name], state.seen[name])) | where
+
+
+def robot_in_past(state: FleetState, name: str) -> Document:
+    """A robot without what was only ever seen live: where exactly it is, and its battery."""
+    return _told(state, name, wire_of(state.robots[name]))
+
+
+def _told(state: FleetState, name: str, shown: Document) -> Document:
+    """With its scene, and what it does in words."""
+    task = state.tasks.get(str(state.robots[name].task_id))
+    says = robot_says(shown) if task is None or _stands(shown) else task_says(wire_of(task))
+    return {**shown, "scene": state.scene.name, "says": says}
+
+
+def _stands(robot: Document) -> bool:
+    """Whether it stands still, whatever its task says."""
+    return robot["status"] in ("offline", "blocked") or bool(robot.get("held") or robot.get("paused"))
+
+
+def worksite(state: FleetState, name: str) -> Document:
+    return {**wire_of(state.worksites[name]), "scene": state.scene.name}
+
+
+def stream(state: FleetState, name: str) -> Document:
+    return {**wire_of(state.streams[name]), "scene": state.scene.name}
+
+
+SHOWN: Mapping[str, Callable[[FleetState, str], Document]] = {
+    "robots": robot,
+    "worksites": worksite,
+    "streams": stream,
+}
+
+
+def one(states: States, kind: str, name: str, scene: str | None) -> Document:
+    """One robot, worksite or stream as it is."""
+    return SHOWN[kind](states[scene_of(states, (kind,), name, scene)], name)
+
+
+def listed(states: States, kind: str, scene: str | None) -> list[Document]:
+    """All of a kind, in every active fleet or in one."""
+    if scene is not None:
+        refuse_inactive(states, scene)
+    asked = [state for where, state in states.items() if scene in (None, where)]
+    return [SHOWN[kind](state, name) for state in asked for name in getattr(state, kind)]
+
+
+async def tasks(
+    store: Store, states: States, scene: str | None, *, open: bool | None = None, limit: int = 200
+) -> list[Document]:
+    """Tasks from the log, newest first: also those that ended long ago."""
+    if scene is not None:
+        refuse_inactive(states, scene)
+    rows = await store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
+    return [{**row, "scene": _scene_of_task(row["taskId"])} for row in rows]
+
+
+async def task(store: Store, states: States, name: str, scene: str | None) -> Document:
+    """One task, ended or not."""
+    if scene is not None:
+        refuse_inactive(states, scene)
+    where = scene or _scene_of_task(name)
+    row = await store.row("task", f"{where}/{name}")
+    if row is None:
+        scene_of(states, ("tasks",), name, scene)
+    return {**(row or {}), "scene": where}
+
+
+def _scene_of_task(task_id: str) -> str:
+    """A task's id is its scene's name and its number there."""
+    return task_id.rpartition("-t")[0]
