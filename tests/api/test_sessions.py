@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from beforehand.crafts.agent.sessions import Sessions
+
 ROOM = {
     "kind": "home",
     "name": "den",
@@ -168,3 +170,40 @@ async def test_a_viewer_looks_and_does_not_steer(serve_with: Any) -> None:
         assert answer.status_code == 401
         session = await guarded.call("POST", "/sessions", {"scene": "den"}, status=201, **admin)
         assert session["by"] != ""
+
+
+async def test_holding_everything_holds_the_body_too(den: Any) -> None:
+    session = await begun(den, clock="realtime", policy=True, goal="bring mug1 to sofa1")
+    path = f"/sessions/{session['sessionId']}"
+    await den.until(lambda: any(d.state.body.actions for d in den.runtime.service(Sessions).live.values()))
+    told = await den.call("POST", "/hold")
+    assert [(entry["scene"], entry["kind"]) for entry in told["what"]] == [("den", "home")]
+    held = await den.call("GET", path)
+    assert held["held"] is True
+    assert held["actions"] == []
+    refused = await den.refused("POST", f"{path}/commands", {"command": "start(dancing)"}, status=409)
+    assert refused["code"] == "hold.everything"
+    await den.call("POST", "/clear")
+    await den.until(lambda: any(d.state.body.actions for d in den.runtime.service(Sessions).live.values()))
+    await den.call("POST", f"{path}/commands", {"command": "end()"})
+    await den.call("POST", "/hold")
+    assert (await den.refused("POST", "/sessions", {"scene": "den"}, status=409))["code"] == "hold.everything"
+
+
+async def test_the_past_has_its_sessions(den: Any) -> None:
+    session = await begun(den)
+    seq = (await den.call("GET", "/state"))["seq"]
+    await say(den, session, "start(dancing)")
+    await say(den, session, "end()")
+    then = await den.call("GET", f"/state?at={seq}")
+    assert [(row["sessionId"], row["steps"]) for row in then["sessions"]] == [(session["sessionId"], 0)]
+    after = await den.call("GET", f"/state?at={seq + 2}")
+    assert after["sessions"][0]["actions"][0]["action"] == "dancing"
+
+
+async def test_a_home_rests_only_when_nobody_is_in_it(den: Any) -> None:
+    session = await begun(den)
+    told = await den.refused("POST", "/scenes/den/deactivate", status=409)
+    assert session["sessionId"] in told["detail"]
+    await say(den, session, "end()")
+    await den.call("POST", "/scenes/den/deactivate")

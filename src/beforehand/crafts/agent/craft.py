@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Owner, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes
 from beforehand.app.runtime import Runtime
+from beforehand.crafts.agent.core.deciding import COMMANDED, ENDED, STARTED, UPDATED
 from beforehand.crafts.agent.core.scene import read_home
+from beforehand.crafts.agent.core.warnings import warnings
 from beforehand.crafts.agent.plans import PLANNER, judge_of, make_errands
 from beforehand.crafts.agent.plug_ins import VERB_GROUP
 from beforehand.crafts.agent.rows import ROWS
@@ -31,6 +33,7 @@ def open_sessions(runtime: Runtime) -> Parts:
         scenes=_scenes(sessions),
         planner=Planner(PLANNER, plan),
         judge=judge_of(sessions),
+        holds=Holds(KIND, sessions.moving, sessions.hold, sessions.let_go),
         tools=(Errand(sessions),),
         owners={"session": Owner(sessions.answer, sessions.restart)},
         close=sessions.close,
@@ -41,9 +44,12 @@ def _scenes(sessions: Sessions) -> Scenes:
     return Scenes(
         KIND,
         check=lambda document: read_home(document).wire(),
+        warnings=lambda document: warnings(read_home(document), sessions.verbs),
         activate=sessions.activate,
         deactivate=sessions.deactivate,
         state=sessions.state,
+        state_at=sessions.state_at,
+        replays=(STARTED, COMMANDED, UPDATED, ENDED),
         lists=("sessions",),
         summary=sessions.summary,
     )

@@ -81,7 +81,7 @@ class SessionDriver:
 
     def tick_now(self) -> int:
         """The tick of now, with the real-time clock; else the one at which the world stands still."""
-        if not self.is_realtime or self.state.decision is not None:
+        if not self.is_realtime or self.state.stands:
             return self.state.body.tick
         passed_ms = (self._clock.now_ms() - self._began_ms) * self._pace
         return max(self.state.body.tick, self._began_tick + int(passed_ms * TICKS_PER_S / 1000))
@@ -90,7 +90,7 @@ class SessionDriver:
         """One command, decided and durable. In real time a skip is answered when it has been waited for."""
         if self.is_realtime:
             command = read_command(text)
-            if isinstance(command, Command) and command.verb == "skip" and self.state.decision is None:
+            if isinstance(command, Command) and command.verb == "skip" and not self.state.stands:
                 return await self._skip(text, command, by)
             return await self.request(Said(text, by, self.tick_now()))
         charged = self.state.session.clock == "charged" and thought_s > 0
@@ -101,7 +101,7 @@ class SessionDriver:
         since = self.tick_now()
         until = since + ticks(command.seconds)
         waiting = _Woken(self.state, command.wake_on)
-        while self.tick_now() < until and self.state.is_open and self.state.decision is None:
+        while self.tick_now() < until and self.state.is_open and not self.state.stands:
             if waiting.is_over(self.state):
                 break
             at = self.state.body.next_instant()
@@ -138,10 +138,12 @@ class SessionDriver:
             await self._loop.close()
 
     def _decide(self, given: SessionInput) -> Verdict[Steer]:
-        had_waited = self.state.decision is not None
+        stood = self.state.stands
         self.state, verdict = decide(self.state, given, self._clock.now_ms())
-        if had_waited and self.state.decision is None:  # the time a person took to answer does not count
+        if stood and not self.state.stands:  # the time a person took does not count
             self._began_ms, self._began_tick = self._clock.now_ms(), self.state.body.tick
+        if self.state.stands and not stood:
+            self._let_steerer_go()
         self._next = self.state.body.next_instant()
         self.on_change(self.state)
         if self._frames.is_wanted(self.state.scene):
@@ -157,7 +159,7 @@ class SessionDriver:
             return
         if self.state.steered_by == "person" and self._clock.now_ms() >= self.state.last_said + IDLE_MS:
             self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self._tick_if_real()))
-        elif self.is_realtime and self.state.decision is None:
+        elif self.is_realtime and not self.state.stands:
             tick = self.tick_now()
             if self._next is not None and tick >= self._next:
                 self._next = None
@@ -178,12 +180,18 @@ class SessionDriver:
     # -- steering --------------------------------------------------------------------------------------------------
 
     def _steer(self, _: Steer) -> None:
-        if self._steering is not None and (self._steerer is None or self._steerer.done()):
+        if self._steering is not None:
+            self._let_steerer_go()
             self._steerer = asyncio.create_task(self._steered(self._steering))
+
+    def _let_steerer_go(self) -> None:
+        """Nobody is asked any more, nor waited for."""
+        if self._steerer is not None:
+            self._steerer.cancel()
 
     async def _steered(self, steering: Steering) -> None:
         try:
-            while self.state.is_open and self.state.decision is None and self.state.steered_by != "person":
+            while self.state.is_open and not self.state.stands and self.state.steered_by != "person":
                 asked_ms = self._clock.now_ms()
                 text = await steering.next_command(self.state)
                 thought_s = (self._clock.now_ms() - asked_ms) / 1000

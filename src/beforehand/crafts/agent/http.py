@@ -97,6 +97,7 @@ class SessionShape(Shape):
     goal_reached: bool | None
     reason: str | None = None
     waits_for: str | None = None
+    held: bool | None = None
 
 
 class CommandShape(SessionShape):

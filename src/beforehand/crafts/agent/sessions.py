@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from beforehand.app.craft import Answering
+from beforehand.app.craft import Answering, Moving
 from beforehand.app.decisions import close_decision
+from beforehand.app.holds import everything_held, held
 from beforehand.app.ids import new_id
 from beforehand.app.leases import LOCK, refuse_held
 from beforehand.app.runtime import Runtime
@@ -14,6 +15,8 @@ from beforehand.app.scenes import activate_scene, scene_names
 from beforehand.crafts.agent.core.deciding import (
     STARTED,
     Answered,
+    Held,
+    LetGo,
     SessionState,
     SteeredBy,
     WentWrong,
@@ -34,7 +37,7 @@ from beforehand.model.errors import BadInputError, ConflictError, ModelError, No
 from beforehand.model.event import Event
 from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.log import Log
-from beforehand.ports.store import EventFilter
+from beforehand.ports.store import EventFilter, Store
 
 log = Log("beforehand.agent")
 KIND = "home"
@@ -87,13 +90,7 @@ class Sessions:
         scene = read_home(document)
         if self.homes.get(name) == scene:
             return
-        open_here = [driver.state.session_id for driver in self.live.values() if driver.state.scene == name]
-        if open_here:
-            raise ConflictError(
-                f"The session {open_here[0]} goes on in {name}; the changed scene waits until it has ended.",
-                code="home.busy",
-                hint="End the session, then activate the scene again.",
-            )
+        self._refuse_session(name)
         self.homes[name] = scene
         if self.runtime.serves:
             for row in await self.runtime.store.rows(SESSION_ROW, open=True):
@@ -101,16 +98,33 @@ class Sessions:
                     await self._take_up(row["sessionId"])
 
     async def deactivate(self, name: str) -> None:
+        """The home rests; ConflictError while a session goes on in it."""
+        self._refuse_session(name)
         self.homes.pop(name, None)
-        for driver in list(self.live.values()):
-            if driver.state.scene == name:
-                await self.runtime.drivers.stop(driver.state.owner)
 
     async def close(self) -> None:
-        for name in list(self.homes):
-            await self.deactivate(name)
+        for driver in list(self.live.values()):
+            await self.runtime.drivers.stop(driver.state.owner)
         if self.beating is not None:
             await stop([self.beating])
+
+    # -- holding everything ----------------------------------------------------------------------------------------
+
+    def moving(self) -> list[Moving]:
+        what = "Its body stands still where it is; the session takes no commands."
+        here = {driver.state.scene for driver in self.live.values() if not driver.state.held}
+        return [Moving(scene, KIND, what) for scene in sorted(here)]
+
+    async def hold(self, name: str) -> None:
+        for driver in self._in(name):
+            await driver.request(Held(driver.tick_now() if driver.is_realtime else None))
+
+    async def let_go(self, name: str) -> None:
+        for driver in self._in(name):
+            await driver.request(LetGo())
+
+    def _in(self, name: str) -> list[SessionDriver]:
+        return [driver for driver in self.live.values() if driver.state.scene == name and driver.state.is_open]
 
     async def home(self, name: str) -> HomeScene:
         """A home that is live, made so where it is not; NotFoundError with the homes there are."""
@@ -146,21 +160,26 @@ class Sessions:
             raise BadInputError.unknown("clock", asked.clock, CLOCKS, code="session.clock")
         scene = await self.home(asked.scene)
         async with self.runtime.turns[LOCK]:
+            if (everything := await held(self.runtime)) is not None:
+                raise everything_held(everything)
             if asked.key is None:
                 await refuse_held(self.runtime, [machine_of(asked.scene)])
             else:
-                await self._refuse_session(asked.scene)
+                self._refuse_session(asked.scene)
             state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene))
             steering = self._steering(state)
             await self.runtime.store.append([started(state, scene.wire(), self.runtime.now(), correlation_id)])
         self._drive(state, steering)
         return state
 
-    async def _refuse_session(self, scene: str) -> None:
-        """A plan's step has the body leased; it may still be in a session that the lease was not asked about."""
-        for driver in self.live.values():
-            if driver.state.scene == scene and driver.state.is_open:
-                raise ConflictError(f"The session {driver.state.session_id} goes on in {scene}.", code="machine.held")
+    def _refuse_session(self, scene: str) -> None:
+        """ConflictError while a session goes on in a home."""
+        for driver in self._in(scene):
+            raise ConflictError(
+                f"The session {driver.state.session_id} goes on in {scene}.",
+                code="machine.held",
+                hint=f"End it first: POST /api/v1/sessions/{driver.state.session_id}/commands with end().",
+            )
 
     def _state(self, session_id: str, asked: Asked, scene: HomeScene, world: Mapping[str, Any] | None) -> SessionState:
         now = self.runtime.now()
@@ -329,6 +348,10 @@ class Sessions:
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live in a home, for `GET /state`."""
         return {"sessions": await self.listed(name, open=True)}
+
+    async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
+        """The same as it was where the store ends."""
+        return {"sessions": await store.rows(SESSION_ROW, parent=name, open=True)}
 
     async def summary(self, name: str) -> list[str]:
         """What goes on in a home, a sentence each."""

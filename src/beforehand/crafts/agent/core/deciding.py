@@ -77,6 +77,18 @@ class CalledOff:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Somebody holds everything: the body stands still, and takes no commands until it is let go."""
+
+    tick: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """What was held may go on; nothing is started again by itself, but whoever steers goes on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     decision: Decision
     verb: str
@@ -84,7 +96,7 @@ class Answered:
     by: str = ""
 
 
-SessionInput = Said | TimePassed | WentWrong | SteeringFailed | TakenUp | CalledOff | Answered
+SessionInput = Said | TimePassed | WentWrong | SteeringFailed | TakenUp | CalledOff | Held | LetGo | Answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,8 @@ class SessionState:
     decision: Decision | None = None
     """What a person is asked; nothing goes on until it is answered."""
     asked: int = 0
+    held: bool = False
+    """Whether somebody holds everything."""
     begins: str = ""
     """The state before the first command, in words."""
     history: tuple[Step, ...] = ()
@@ -130,6 +144,11 @@ class SessionState:
     @property
     def is_open(self) -> bool:
         return self.session.status == "open"
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing may move: a person is asked, or holds everything."""
+        return self.held or self.decision is not None
 
     def head(self) -> dict[str, Any]:
         """The session as HTTP shows it."""
@@ -155,6 +174,7 @@ class SessionState:
             "goalReached": self.session.goal_reached,
             "reason": self.session.reason or None,
             "waitsFor": self.decision.id if self.decision else None,
+            "held": True if self.held else None,
         }
         return {name: value for name, value in found.items() if value is not None or name == "goalReached"}
 
@@ -190,6 +210,8 @@ def decide(state: SessionState, given: SessionInput, now: int) -> tuple[SessionS
         return _steering_failed(state, given, now)
     if isinstance(given, TakenUp):
         return _taken_up(state, now)
+    if isinstance(given, Held | LetGo):
+        return _held(state, given, now)
     return _called_off(state, given, now)
 
 
@@ -206,6 +228,12 @@ def _said(state: SessionState, given: Said, now: int) -> tuple[SessionState, Ver
         )
     if not state.is_open:
         return state, Verdict(reasons=(_over(state),))
+    if state.held:
+        says = "Everything is held, so nothing starts to move."
+        try_next = "Let everything go first: POST /api/v1/clear."
+        return state, Verdict(
+            reasons=(Reason(code="hold.everything", about=state.session_id, says=says, try_next=try_next),)
+        )
     tick = state.body.tick if given.tick is None else max(given.tick, state.body.tick)
     session, step = commanded(state.session, given.text, tick=given.tick, waited=given.waited)
     state = replace(state, session=session, last_said=now, history=(*state.history, replace(step, changes=())))
@@ -358,6 +386,20 @@ def _taken_up(state: SessionState, now: int) -> tuple[SessionState, Verdict[Stee
     return state, Verdict((_event(state, UPDATED, data, now), *_action_events(state, changes, now), opened))
 
 
+def _held(state: SessionState, given: Held | LetGo, now: int) -> tuple[SessionState, Verdict[Steer]]:
+    holds = isinstance(given, Held)
+    if state.held == holds:
+        return state, Verdict()
+    changes: list[Change] = []
+    if isinstance(given, Held):
+        state, changes = _stopped(state, given.tick)
+    state = replace(state, held=holds, last_said=now)
+    data = {**state.head(), "givenTick": state.body.tick, **({"stopped": True} if holds else {})}
+    goes_on = not state.stands and state.steered_by in ("model", "policy")
+    events = (_event(state, UPDATED, data, now), *_action_events(state, changes, now))
+    return state, Verdict(events, (Steer(),) if goes_on else ())
+
+
 def _called_off(state: SessionState, given: CalledOff, now: int) -> tuple[SessionState, Verdict[Steer]]:
     session, changes = advanced(state.session, given.tick)
     session, more = given_up(session, given.says)
@@ -406,7 +448,8 @@ def folded(state: SessionState, event: Event) -> SessionState:
         if data.get("stopped"):
             state, _ = _stopped(state, int(data["givenTick"]))
         watched = state.session.watched or data["steeredBy"] == "person"
-        return replace(state, steered_by=data["steeredBy"], session=replace(state.session, watched=watched))
+        session = replace(state.session, watched=watched)
+        return replace(state, steered_by=data["steeredBy"], session=session, held=bool(data.get("held")))
     if event.kind == ENDED and state.is_open:
         session, _ = given_up(advanced(state.session, int(data["tick"]))[0], data.get("reason", ""))
         return replace(state, session=replace(session, status=data["status"]))
