@@ -109,7 +109,7 @@ def wrong_with(command: str, root: Any) -> str:
         if name not in place.commands:
             return f"there is no command {name!r} in {place.name}"
         place = place.commands[name]
-    options = {name: option for option in place.params for name in option.opts}
+    options = {name: option for option in place.params for name in (*option.opts, *option.secondary_opts)}
     arguments = [option for option in place.params if option.param_type_name == "argument"]
     given = []
     while words:

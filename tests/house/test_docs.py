@@ -60,7 +60,7 @@ def long_options(command: Any) -> set[str]:
         name
         for parameter in command.params
         if not getattr(parameter, "hidden", False)
-        for name in parameter.opts
+        for name in (*parameter.opts, *parameter.secondary_opts)
         if name.startswith("--")
     }
     return own.union(*(long_options(child) for child in below if not child.hidden))

@@ -111,7 +111,7 @@ def _place(root: Any, given: list[str]) -> tuple[Any, Any, int]:
         if asked is not None:
             context.params[asked.name], asked = word, None
         elif word.startswith("-"):
-            option = next((item for item in command.params if word in item.opts), None)
+            option = next((item for item in command.params if word in (*item.opts, *item.secondary_opts)), None)
             asked = option if option is not None and not option.is_flag else None
         elif not hasattr(command, "commands"):
             arguments += 1
@@ -136,7 +136,9 @@ def _commands(group: Any) -> Iterator[tuple[str, str]]:
 def _options(command: Any) -> Iterator[tuple[str, str]]:
     for item in command.params:
         if not getattr(item, "hidden", False):
-            yield from ((name, str(item.help or "")) for name in item.opts if name.startswith("--"))
+            yield from (
+                (name, str(item.help or "")) for name in (*item.opts, *item.secondary_opts) if name.startswith("--")
+            )
     yield "--help", "Show how it is used and exit."
 
 

@@ -73,7 +73,12 @@ def command_paths(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[st
 
 
 def _no_option(wanted: str, command: Any) -> list[str]:
-    options = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
+    options = [
+        name
+        for parameter in command.params
+        for name in (*parameter.opts, *parameter.secondary_opts)
+        if name.startswith("--")
+    ]
     options = [*dict.fromkeys(options), "--help"]
     guesses = near_words(wanted, options) if wanted.startswith("--") else []
     known = [_listed("Options", options)] if not guesses else []

@@ -9,12 +9,14 @@ from beforehand.app.scenes import scene_names
 from beforehand.crafts.agent.core.errand import tried
 from beforehand.crafts.agent.core.goals import wish_parts
 from beforehand.crafts.agent.core.home_body import HomeBody
+from beforehand.crafts.agent.core.landmark import landmark
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.sessions import KIND, Sessions
 from beforehand.crafts.agent.tools import ERRAND_TOOL
 from beforehand.model.errors import NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
 from beforehand.model.reason import Problem, unknown
+from beforehand.ports.state_text import short
 
 PLANNER = "errands"
 EXAMPLES = "Say it like: bring cup1 to table1, or: open door1, then sit on bed1."
@@ -73,7 +75,7 @@ class ErrandJudging:
         if done or len(ours) != len(plan.steps) or len(bodies) != 1 or found:
             return Assessment(tuple(found))
         [body] = bodies.values()
-        return Assessment((), sum(m.end_s - m.start_s for m in moments), _end(body), body.state_text())
+        return Assessment((), sum(m.end_s - m.start_s for m in moments), _end(body), _ends(body))
 
     async def _walk(self, plan: Plan, done: Done, bodies: dict[str, HomeBody]) -> Any:
         at_s = 0.0
@@ -129,11 +131,11 @@ class ErrandJudging:
         body = next(iter(bodies.values()), None)
         return {
             "durationS": timeline[-1]["endS"] if timeline else 0.0,
-            "moves": len(timeline),
+            "moves": 0,
             "toolChanges": 0,
             "timeline": timeline,
             "end": _end(body) if body else {},
-            "endSays": body.state_text() if body else "",
+            "endSays": _ends(body) if body else "",
             "problems": problems,
         }
 
@@ -155,6 +157,14 @@ def _placed(problem: Problem, place: int, step_id: str) -> Problem:
 
 def _end(body: HomeBody) -> dict[str, Any]:
     return {"state": body.state_text()}
+
+
+def _ends(body: HomeBody) -> str:
+    """The end in a sentence."""
+    world = body.world
+    held = [name for hand in ("right", "left") if (name := world.held(hand))]
+    holding = f"holding {' and '.join(dict.fromkeys(held))}" if held else "with empty hands"
+    return f"The body ends at {landmark(world)} ({short(world.at[0])}, {short(world.at[1])}), {holding}."
 
 
 def _unreadable(goal: str) -> Problem:
