@@ -6,6 +6,7 @@ is a task beside the decisions that says one command after another.
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Protocol
 
@@ -65,13 +66,14 @@ class SessionDriver:
         self._pace = pace
         self.taken_up = taken_up
         self._began_ms, self._began_tick = clock.now_ms(), state.body.tick
-        self._next = state.body.next_instant()
+        self.due_ms = NEVER
         self.on_change: Callable[[SessionState], None] = lambda state: None
         """Called after every decision, by whoever follows the session closely."""
         self._steerer: asyncio.Task[None] | None = None
         self._loop: Loop[SessionInput, Steer] = Loop(
             state.owner, store, clock, decide=self._decide, carry_out=self._steer, gone=self._gone
         )
+        self._set_due()
 
     # -- from outside ----------------------------------------------------------------------------------------------
 
@@ -144,28 +146,35 @@ class SessionDriver:
             self._began_ms, self._began_tick = self._clock.now_ms(), self.state.body.tick
         if self.state.stands and not stood:
             self._let_steerer_go()
-        self._next = self.state.body.next_instant()
+        self._set_due()
         self.on_change(self.state)
         if self._frames.is_wanted(self.state.scene):
             self._show(self.state.body.tick)
         return verdict
 
     def beat(self) -> None:
-        """Called again and again: what happens by itself is decided when its tick has come; frames go out.
-
-        A session that everybody has left ends.
-        """
+        """Called when `due_ms` has come: what happens by itself is decided; a session that everybody has left ends."""
         if not self.state.is_open:
-            return
-        if self.state.steered_by == "person" and self._clock.now_ms() >= self.state.last_said + IDLE_MS:
+            self.due_ms = NEVER
+        elif self.state.steered_by == "person" and self._clock.now_ms() >= self.state.last_said + IDLE_MS:
+            self.due_ms = NEVER
             self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self._tick_if_real()))
         elif self.is_realtime and not self.state.stands:
-            tick = self.tick_now()
-            if self._next is not None and tick >= self._next:
-                self._next = None
-                self._loop.put(TimePassed(tick))
-            elif self._frames.is_wanted(self.state.scene):
-                self._show(tick)
+            self.due_ms = NEVER
+            self._loop.put(TimePassed(self.tick_now()))
+
+    def _set_due(self) -> None:
+        """When something is to be decided that nobody asks for, in ms since 1970."""
+        self.due_ms = self.state.last_said + IDLE_MS if self.state.steered_by == "person" else NEVER
+        at = self.state.body.next_instant()
+        if self.is_realtime and not self.state.stands and at is not None:
+            ms = (at - self._began_tick) * 1000 / TICKS_PER_S / self._pace
+            self.due_ms = min(self.due_ms, self._began_ms + math.ceil(ms))
+
+    def show(self) -> None:
+        """A frame as of now, for whoever looks."""
+        if self.is_realtime and self.state.is_open and not self.state.stands:
+            self._show(self.tick_now())
 
     def _show(self, tick: int) -> None:
         """A frame for whoever looks; what is not decided yet is only shown."""

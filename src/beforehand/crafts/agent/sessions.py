@@ -226,11 +226,14 @@ class Sessions:
 
     async def _beat(self) -> None:
         """One heart for all sessions: 20 times a second while one runs in real time, else once."""
-        clock = self.runtime.clock
+        clock, telemetry = self.runtime.clock, self.runtime.telemetry
         while self.live:
             now = clock.now_ms()
-            for driver in list(self.live.values()):
+            for driver in [driver for driver in self.live.values() if driver.due_ms <= now]:
                 driver.beat()
+            if telemetry.listeners:
+                for driver in [driver for driver in self.live.values() if telemetry.is_wanted(driver.state.scene)]:
+                    driver.show()
             realtime = any(driver.is_realtime for driver in self.live.values())
             await clock.sleep_until(now + (FRAME_MS if realtime else IDLE_LOOK_MS))
 
