@@ -11,6 +11,26 @@ from collections.abc import Iterable, Sequence
 from beforehand.crafts.agent.core.geometry import EPS, Solid, still_around, within
 from beforehand.crafts.agent.core.words import Box, Point
 
+Bounded = tuple[float, float, float, float, Solid]
+"""A box with the least and greatest x and y of its corners: most ways are seen to miss it by these alone."""
+
+
+def _bounded(solid: Solid) -> Bounded:
+    xs, ys = [x for x, _ in solid.corners], [y for _, y in solid.corners]
+    return (min(xs), min(ys), max(xs), max(ys), solid)
+
+
+def _is_blocked(boxes: Iterable[Bounded], start: Point, end: Point) -> bool:
+    (x, y), (x2, y2) = start, end
+    left, right = (x, x2) if x <= x2 else (x2, x)
+    low, high = (y, y2) if y <= y2 else (y2, y)
+    for least_x, least_y, most_x, most_y, solid in boxes:
+        if right <= least_x or left >= most_x or high <= least_y or low >= most_y:
+            continue
+        if solid.crosses(start, end):
+            return True
+    return False
+
 
 class Floor:
     """Where a body of a radius may go among solids."""
@@ -18,6 +38,8 @@ class Floor:
     def __init__(self, solids: Iterable[Solid], radius_m: float, bounds: Box) -> None:
         self.solids = tuple(solids)
         self.grown = tuple(solid.grown(radius_m) for solid in self.solids)
+        self._boxes = [_bounded(solid) for solid in self.grown]
+        self._solid_boxes = [_bounded(solid) for solid in self.solids]
         self.radius_m = radius_m
         self.bounds = bounds
         self._corners = [corner for solid in self.grown for corner in solid.corners if self.is_free(corner)]
@@ -25,15 +47,20 @@ class Floor:
 
     def is_free(self, point: Point) -> bool:
         """Whether the body's centre may be there."""
-        return within(point, self.bounds) and not any(solid.contains(point) for solid in self.grown)
+        x, y = point
+        return within(point, self.bounds) and not any(
+            solid.contains(point)
+            for least_x, least_y, most_x, most_y, solid in self._boxes
+            if least_x < x < most_x and least_y < y < most_y
+        )
 
     def is_clear(self, start: Point, end: Point) -> bool:
         """Whether the body may go straight from one point to the other."""
-        return not any(solid.crosses(start, end) for solid in self.grown)
+        return not _is_blocked(self._boxes, start, end)
 
     def is_in_reach(self, point: Point, target: Point, but: str) -> bool:
         """Whether an arm at a point reaches a target with nothing solid between, the thing itself left out."""
-        return not any(solid.crosses(point, target) for solid in self.solids if solid.name != but)
+        return not _is_blocked((box for box in self._solid_boxes if box[4].name != but), point, target)
 
     def way(self, start: Point, goals: Sequence[Point]) -> tuple[Point, ...] | None:
         """The shortest way to the nearest of the goals; None where none can be reached.
@@ -44,7 +71,7 @@ class Floor:
         if not free:
             return None
         leaving = [still_around(solid, self.radius_m, start) for solid in self.solids]
-        hulls = [hull for hull in leaving if hull is not None]
+        hulls = [_bounded(hull) for hull in leaving if hull is not None]
         return self._search(start, list(self._exits(start)), free, hulls)
 
     def _exits(self, start: Point) -> Iterable[Point]:
@@ -57,7 +84,7 @@ class Floor:
                         yield point
 
     def _search(
-        self, start: Point, exits: list[Point], goals: list[Point], hulls: list[Solid]
+        self, start: Point, exits: list[Point], goals: list[Point], hulls: list[Bounded]
     ) -> tuple[Point, ...] | None:
         """A* over start, exits, goals and corners; ties fall to the corner that comes first in the scene."""
         home = len(self._corners)
@@ -86,14 +113,14 @@ class Floor:
                     heapq.heappush(heap, (far + left(points[other]), other))
         return None
 
-    def _steps(self, node: int, points: list[Point], hulls: list[Solid], ends: range) -> Iterable[tuple[int, float]]:
+    def _steps(self, node: int, points: list[Point], hulls: list[Bounded], ends: range) -> Iterable[tuple[int, float]]:
         """Where it is to go straight from a corner, the start or an exit, and how far."""
         here, home = points[node], len(self._corners)
         if node < home:
             yield from self._corners_seen(node)
-        around = hulls if node == home else self.grown
+        around = hulls if node == home else self._boxes
         for other in ends if node < home else range(len(points)):
-            if other != node and not any(hull.crosses(here, points[other]) for hull in around):
+            if other != node and not _is_blocked(around, here, points[other]):
                 yield other, math.dist(here, points[other])
 
     def _corners_seen(self, node: int) -> list[tuple[int, float]]:
