@@ -319,3 +319,18 @@ def test_long_and_hostile_text_is_refused(workshop: CellScene) -> None:
         "weld 1; DROP TABLE",
     ):
         assert isinstance(parse(text, workshop), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "notes"),
+    [
+        ("go to safe pos 1", ["'safe pos 1' was read as 'Safe_Pos_1'."]),
+        ("attach the welder", ["'welder' was read as 'Welder'."]),
+        ("go to Safe_Pos_1", []),
+        ("weld 1 and 2", []),
+    ],
+)
+def test_a_name_in_other_letters_or_with_other_gaps_is_noted(star: CellScene, text: str, notes: list[str]) -> None:
+    understood = parse(text, star)
+    assert isinstance(understood, Understood)
+    assert list(understood.notes) == notes

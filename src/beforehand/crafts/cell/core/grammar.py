@@ -32,7 +32,7 @@ from beforehand.crafts.cell.core.lexicon import (
 from beforehand.crafts.cell.core.phrases import Reader
 from beforehand.crafts.cell.core.place_lists import Mishap
 from beforehand.crafts.cell.core.sites import GENERIC
-from beforehand.crafts.cell.core.spelling import corrected, singular
+from beforehand.crafts.cell.core.spelling import corrected, singular, spelled_otherwise
 from beforehand.model.cell import CellScene, Goal, Intent
 from beforehand.model.reason import name_list
 
@@ -193,6 +193,7 @@ class _Sentence:
         self.clauses.append(Placed(len(self.goals) + 1, len(self.goals) + len(goals), lead, joined, bare))
         self.goals += goals
         self.chips.append(Chip(self._text(start, end), says, tuple(goals)))
+        self.notes += spelled_otherwise(self._text(start, end), goals)
         self.at = end
         return True
 

@@ -5,7 +5,11 @@ also have changed places. Words that turn a meaning round (not, or, if ...) are 
 never read as something harmless.
 """
 
+import re
+from collections.abc import Iterable, Iterator
+
 from beforehand.crafts.cell.core.lexicon import HARD, Lexicon
+from beforehand.model.cell import Goal
 
 LONG = 6
 """Letters a word must have for one of them to be wrong."""
@@ -65,3 +69,13 @@ def _one_letter(word: str, other: str) -> bool:
 def _opposite(word: str, other: str) -> bool:
     """One is the other with a letter before it: a different word, not a slip of the hand."""
     return (word.endswith(other) or other.endswith(word)) and word[0] != other[0]
+
+
+def spelled_otherwise(text: str, goals: Iterable[Goal]) -> Iterator[str]:
+    """A note for every name that stands in a text in other letters or with other gaps than it is written."""
+    for name in dict.fromkeys(name for goal in goals for name in (goal.position, goal.tool, goal.routine) if name):
+        parts = re.split(r"[\s_-]+|(?<=[a-zA-Z])(?=\d)", name)
+        pattern = r"[\s_-]*".join(re.escape(part) for part in parts if part)
+        found = re.search(rf"(?<!\w){pattern}(?!\w)", text, re.IGNORECASE)
+        if found and name not in text:
+            yield f"'{found[0]}' was read as '{name}'."
