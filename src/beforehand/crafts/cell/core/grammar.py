@@ -92,6 +92,7 @@ class Grammar:
 class _Sentence:
     def __init__(self, grammar: Grammar, text: str) -> None:
         self.lexicon = grammar.lexicon
+        self.source = text
         self.chips: list[Chip] = []
         self.goals: list[Goal] = []
         self.clauses: list[Placed] = []
@@ -193,7 +194,7 @@ class _Sentence:
         self.clauses.append(Placed(len(self.goals) + 1, len(self.goals) + len(goals), lead, joined, bare))
         self.goals += goals
         self.chips.append(Chip(self._text(start, end), says, tuple(goals)))
-        self.notes += spelled_otherwise(self._text(start, end), goals)
+        self.notes += spelled_otherwise(self.source, goals)
         self.at = end
         return True
 
