@@ -88,6 +88,6 @@ def test_a_huge_difference_is_cut_and_says_so() -> None:
 
 def test_contents_that_are_no_text() -> None:
     assert file_diff("f", b"\0a", b"\0bc") == "Binary file f changes: 2 bytes become 3 bytes\n"
-    assert file_diff("f", b"text", b"\xff") == "Binary file f changes: 4 bytes become 1 bytes\n"
-    assert file_diff("f", b"\0", None) == "Binary file f is deleted: 1 bytes\n"
+    assert file_diff("f", b"text", b"\xff") == "Binary file f changes: 4 bytes become 1 byte\n"
+    assert file_diff("f", b"\0", None) == "Binary file f is deleted: 1 byte\n"
     assert file_diff("f", None, b"") == "--- /dev/null\n+++ b/f\n"
