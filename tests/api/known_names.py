@@ -16,6 +16,7 @@ LISTS = {
     "run_id": ("runs", "runId"),
     "decision_id": ("inbox", "id"),
     "scene": ("cells", "scene"),
+    "session_id": ("sessions", "sessionId"),
     "robot_id": ("robots", "robotId"),
     "stream_id": ("streams", "streamId"),
     "task_id": ("tasks", "taskId"),
@@ -36,7 +37,9 @@ def known(parameter: str, path: str) -> list[str]:
 
 
 def listed(call: str, name: str) -> list[str]:
-    with urllib.request.urlopen(f"{os.environ['BEFOREHAND_TESTED']}/{call}", timeout=10) as answer:
+    headers = {"Authorization": f"Bearer {os.environ['TESTED_WITH']}"}
+    asked = urllib.request.Request(f"{os.environ['BEFOREHAND_TESTED']}/{call}", headers=headers)
+    with urllib.request.urlopen(asked, timeout=10) as answer:
         found = json.load(answer)
     return [str(item[name]) for item in found]
 

@@ -19,17 +19,19 @@ import pytest
 
 pytestmark = [pytest.mark.needs("schemathesis"), pytest.mark.xdist_group("schemathesis")]
 
-SCENES = ("weld_star", "cross_dock")
+SCENES = ("weld_star", "cross_dock", "studio")
 RUN = """
 import asyncio, sys
 from beforehand.app.settings import load_settings
 from beforehand.server.serve import serve
 
 home, workspace, *scenes = sys.argv[1:]
-flags = {"home": home, "workspace": workspace, "port": 0}
+flags = {"home": home, "workspace": workspace, "port": 0, "token": "the-token-of-these-tests"}
 asyncio.run(serve(load_settings(flags, {}), scenes=scenes, ready=lambda url: print(url, flush=True)))
 """
 CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance")
+TOKEN = "the-token-of-these-tests"
+"""Tokens are among what is made and revoked, so whoever tries the calls needs one of the settings."""
 STREAM_S, PATIENCE_S = "1", "60"
 """How long a stream is listened to, what came by then is judged; and how long any other answer may take."""
 
@@ -56,6 +58,7 @@ def _fill(api: str) -> None:
     for _ in range(2):
         plan = _call("POST", f"{api}/plans", {"scene": "weld_star", "text": "weld 1 and 2"})
     _call("POST", f"{api}/plans/{plan['id']}/runs", {"version": 1})
+    _call("POST", f"{api}/sessions", {"scene": "studio"})
     steps = [{"id": "step_1", "tool": "wait", "args": {"seconds": "$params.s"}}]
     template = {"parameters": {"s": {"type": "number"}}, "plan": {"steps": steps}}
     _call("PUT", f"{api}/templates/pause", template)
@@ -63,7 +66,10 @@ def _fill(api: str) -> None:
 
 def _call(method: str, url: str, body: Any) -> Any:
     request = urllib.request.Request(
-        url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method=method
+        url,
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"},
+        method=method,
     )
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
@@ -80,7 +86,8 @@ def _try_every_call(api: str, examples: int) -> None:
 
 def _operations(api: str) -> dict[str, bool]:
     """Every call of the schema, and whether it answers with a stream."""
-    with urllib.request.urlopen(f"{api}/openapi.json", timeout=30) as answer:
+    request = urllib.request.Request(f"{api}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
         paths = json.load(answer)["paths"]
     calls = [call for methods in paths.values() for call in methods.values()]
     return {call["operationId"]: "text/event-stream" in json.dumps(call["responses"]) for call in calls}
@@ -91,10 +98,15 @@ def _tried(api: str, examples: int, which: list[str]) -> int:
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{api}/openapi.json", "--no-color", "--no-shrink"]
     command += ["-n", str(examples), "--seed", "1", "--generation-database", "none", "--warnings", "off", "-w", "1"]
     command += ["--checks", ",".join(CHECKS), "--phases", "examples,coverage,fuzzing", "--continue-on-failure"]
-    command += ["--suppress-health-check", "all", *which]
+    command += ["--suppress-health-check", "all", "-H", f"Authorization: Bearer {TOKEN}", *which]
     root = Path(__file__).parents[2]
     paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    hooks = {"SCHEMATHESIS_HOOKS": "tests.api.known_names", "BEFOREHAND_TESTED": api, "PYTHONPATH": paths}
+    hooks = {
+        "SCHEMATHESIS_HOOKS": "tests.api.known_names",
+        "BEFOREHAND_TESTED": api,
+        "TESTED_WITH": TOKEN,
+        "PYTHONPATH": paths,
+    }
     with tempfile.TemporaryDirectory() as folder:  # it keeps what it found where it is started
         environment = {**os.environ, **hooks}
         tried = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)

@@ -100,7 +100,7 @@ async def test_no_body_makes_a_bug(server: Any) -> None:
 
 
 def _filled_in(path: str, names: dict[str, list[str]], draw: random.Random) -> str:
-    return re.sub(r"\{(\w+)\}", lambda part: draw.choice(names[part[1]]), path.removeprefix("/api/v1"))
+    return re.sub(r"\{(\w+)\}", lambda part: draw.choice(names.get(part[1], ["none"])), path.removeprefix("/api/v1"))
 
 
 async def _known_names(server: Any) -> dict[str, list[str]]:
@@ -108,6 +108,7 @@ async def _known_names(server: Any) -> dict[str, list[str]]:
     plans = [head["id"] for head in await server.call("GET", "/plans?limit=3")]
     runs = [head["runId"] for head in await server.call("GET", "/runs?limit=3")]
     decisions = [one["id"] for one in await server.call("GET", "/inbox")][-3:]
+    sessions = [one["sessionId"] for one in await server.call("GET", "/sessions")][:3]
     return {
         "plan_id": [*plans, "none"],
         "run_id": [*runs, "none"],
@@ -115,6 +116,7 @@ async def _known_names(server: Any) -> dict[str, list[str]]:
         "step_id": ["a", "b", "none"],
         "name": ["tiny", "f", "greet", "none"],
         "scene": ["tiny", "f", "none"],
+        "session_id": [*sessions, "none"],
         **{part: ["none"] for part in ("robot_id", "worksite_id", "stream_id", "task_id")},
     }
 

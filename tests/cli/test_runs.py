@@ -12,7 +12,7 @@ def test_a_plan_is_handed_in_and_nothing_runs(cli: Any, step: Any) -> None:
     assert "1. write_file(path: x.txt, content: hi) [idempotent, may destroy]" in shown
     assert cli("runs", "-o", "json", code=0).document == []
     assert not (cli.folder / "x.txt").exists()
-    assert "Known scenes" in cli("submit", "plan.yaml", "--scene", "nowhere", code=2).err
+    assert "Unknown scene" in cli("submit", "plan.yaml", "--scene", "nowhere", code=2).err
 
 
 def test_runs_are_listed_shown_and_steered_without_a_server(cli: Any, step: Any) -> None:

@@ -14,6 +14,7 @@ from beforehand.crafts.agent.core.errand import Tried, tried
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.sessions import KIND, Asked, Sessions
 from beforehand.model.errors import BeforehandError, DriftError, Fault, UnavailableError
+from beforehand.model.words import counted
 from beforehand.ports.body import TICKS_PER_S
 from beforehand.ports.tool import STOPPED, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
@@ -113,7 +114,7 @@ class Errand(Tool):
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         found = await self._tried(str(args.get("scene")), str(args["goal"]))
         problems = (found.why_not,) if found.why_not else ()
-        says = f"{args['goal']}: {len(found.commands)} commands, {found.seconds:.1f} s."
+        says = f"{args['goal']}: {counted(len(found.commands), 'command')}, {found.seconds:.1f} s."
         return Preview(says, found.seconds, {"state": found.body.state_text()}, problems=problems)
 
 

@@ -344,8 +344,9 @@ def machines_of(scene: FleetScene) -> dict[str, str]:
 def _refuse_busy(fleet: LiveFleet, so: str) -> None:
     tasks = fleet.driver.state.open_tasks
     if tasks and not fleet.work.done():
+        verb = "is" if len(tasks) == 1 else "are"
         raise ConflictError(
-            f"{counted(len(tasks), 'task')} under way in {fleet.scene.name}; {so}.",
+            f"{counted(len(tasks), 'task')} {verb} under way in {fleet.scene.name}; {so}.",
             code="fleet.busy",
             hint="Disable its streams, let the tasks end, then try again.",
         )

@@ -77,7 +77,7 @@ def stream_says(data: Data) -> str:
     """Whether a stream is on, from its record."""
     switched = "on" if data["enabled"] else "off"
     before = f", with priority {data['priority']:g}" if data.get("priority") else ""
-    return f"{data['streamId']} is switched {switched}{before}."
+    return f"The stream {data['streamId']} is switched {switched}{before}."
 
 
 def _hands(data: Data) -> str:

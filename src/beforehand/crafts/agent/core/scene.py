@@ -12,6 +12,7 @@ from beforehand.crafts.agent.core.words import Body, Box, HomeScene, Point, Room
 from beforehand.model.errors import BadInputError
 from beforehand.model.machine import SIM
 from beforehand.model.paper import Paper
+from beforehand.model.words import counted
 from beforehand.ports.machines import MachineKinds
 
 KEYS = ("kind", "name", "bounds", "walls", "rooms", "objects", "agent", "world")
@@ -86,7 +87,11 @@ def _bad(paper: Paper) -> BadInputError:
 
 def _numbers(paper: Paper, value: Any, path: str, count: int, what: str) -> tuple[float, ...] | None:
     if not isinstance(value, list | tuple) or len(value) != count:
-        shown = f"has {len(value)} entries" if isinstance(value, list | tuple) else f"is {paper.shown(value)}"
+        shown = (
+            f"has {counted(len(value), 'entry', 'entries')}"
+            if isinstance(value, list | tuple)
+            else f"is {paper.shown(value)}"
+        )
         paper.add(path, f"{what}, and {shown}.")
         return None
     found = [paper.number(item, f"{path}[{at}]", f"{path}[{at}]") for at, item in enumerate(value)]
