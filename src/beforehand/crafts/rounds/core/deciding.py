@@ -10,7 +10,7 @@ from typing import Any
 
 from beforehand.crafts.rounds.core.artifacts import artifacts_of
 from beforehand.crafts.rounds.core.board import Board, asked_command, run_command
-from beforehand.crafts.rounds.core.dispatch import dispatch, is_held
+from beforehand.crafts.rounds.core.dispatch import dispatch
 from beforehand.crafts.rounds.core.gate import admit, completed
 from beforehand.crafts.rounds.core.inputs import (
     Answered,
@@ -326,6 +326,6 @@ def waiting_for(state: QuestionState, sub_goal: SubGoal) -> list[str]:
     for name, ref in sub_goal.inputs.items():
         if state.outputs_of(ref.from_sub_goal) is None:
             told.append(f"{name}: from sg{state.resolved(ref.from_sub_goal)}.{ref.slot}")
-    if is_held(state, sub_goal):
-        told.append("the planner's look at " + name_list(f"sg{id}" for id in sub_goal.behind))
+    if not told and sub_goal.behind:
+        told.append("the decision after " + name_list(f"sg{id}" for id in sub_goal.behind))
     return told

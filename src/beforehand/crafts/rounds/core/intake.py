@@ -24,7 +24,7 @@ _MORE_CLAUSES = {"range", "regexp", "simple_query_string", "term", "terms", "wil
 _QUERY_WORDS = _BODY_WORDS | _CLAUSES | _MORE_CLAUSES
 _FORCE = re.compile(
     r"\b(?:(?:please\s+)?just\s+(?:run|execute|do)\s+(?:it|this|that)|(?:please\s+)?(?:don't|do\s+not|dont)\s+ask"
-    r"(?:\s+(?:me|back|again|anything|questions?|me\s+(?:anything|back|again)))?|no\s+questions(?:\s+asked)?"
+    r"(?:\s+me)?(?:\s+(?:back|again|anything|questions?))?|no\s+questions(?:\s+asked)?"
     r"|(?:please\s+)?(?:use|take|make)\s+(?:your\s+|a\s+|the\s+)?best\s+guess)\b",
     re.IGNORECASE,
 )
@@ -36,7 +36,7 @@ _ASKS_FOR_PAGE = re.compile(
 )
 _SIZE = re.compile(
     r"\b(?:top|first|last|latest|newest|next|limit|show(?:\s+me)?|list|give\s+me|only)\s+(?:the\s+)?(?:to\s+)?(\d{1,5})"
-    r"(?!\s*(?:hours?|minutes?|min|seconds?|s|h|days?|weeks?|months?|years?|%|percent)\b)(?![\d.:/-])"
+    r"(?!\s*(?:hours?|minutes?|min|seconds?|s|h|days?|weeks?|months?|years?|percent)\b)(?![\d.:/%-]|\s*%)"
     r"|\b(\d{1,5})\s+(?:more|results?|rows?|hits?|entries)\b",
     re.IGNORECASE,
 )

@@ -126,7 +126,7 @@ class _Chain:
             if found == "later":
                 later = True
             elif isinstance(found, PlannedInputRef):
-                inputs[need.slot] = found
+                inputs[_input_name(worker, need.slot)] = found
         if later or any(self.state.workers[each.worker].exclusive for each in self.planned[before:]):
             return "later"
         self._add(worker, inputs)
@@ -206,6 +206,12 @@ class _Chain:
             )
         )
         self._made |= {slot: PlannedInputRef(from_sub_goal=id, slot=slot) for slot in worker.outputs}
+
+
+def _input_name(worker: Worker, slot: str) -> str:
+    """The input of a worker that a slot is wired to: its own name, else the input it may feed."""
+    fed = [name for name, slots in worker.takes.items() if slot in slots]
+    return slot if slot in worker.takes or not fed else fed[0]
 
 
 def _stale(state: QuestionState) -> set[int]:
