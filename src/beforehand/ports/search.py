@@ -55,6 +55,8 @@ class Noun:
 
     words: tuple[str, ...]
     terms: Mapping[str, Any] = field(default_factory=dict)
+    time: str = ""
+    """The date that time phrases mean for these, where it is not the index's own."""
 
 
 @dataclass(frozen=True, slots=True)

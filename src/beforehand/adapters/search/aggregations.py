@@ -6,7 +6,7 @@ again under that bucket's own condition.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from beforehand.adapters.search.clauses import Columns, Sql, a_list, an_object, column, only, unknown_name, whole
@@ -41,7 +41,6 @@ class Metric:
     name: str
     columns: tuple[str, ...]
     finish: Callable[[Sequence[Any]], dict[str, Any]]
-    field: Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class Histogram:
     least: int
     bounds: tuple[int, int] | None
     inside: tuple["Aggregation", ...]
-    down: bool = field(default=False)
+    down: bool = False
 
 
 Aggregation = Metric | Percentiles | TopHits | Split | Terms | Histogram
@@ -132,7 +131,8 @@ class _Reader:
         asked = only(how, kind, ("field",)).get("field")
         countable = kind in ("value_count", "cardinality")
         found = self.columns.ordered(asked, kind) if countable else self.columns.number(asked, kind)
-        return Metric(name, *METRICS[kind](found), found)
+        parts, finish = METRICS[kind](found)
+        return Metric(name, parts, finish)
 
     def _percentiles(self, name: str, how: Any) -> Percentiles:
         given = only(how, "percentiles", ("field", "percents"))

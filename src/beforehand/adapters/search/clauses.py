@@ -1,4 +1,4 @@
-"""Reading the parts of a body with everything that is wrong told: what a clause may hold, and which fields there are."""
+"""Reading the parts of a body: what a clause may hold, which fields there are, and what is wrong, told."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple

@@ -29,7 +29,7 @@ _TYPES: Mapping[str, FieldType] = {
 
 
 class RemoteSearch:
-    """`url` is where the server is, with a path in front of the indexes if it has one; nothing is sent before a question."""
+    """`url` is what stands in front of the names of indexes; nothing is sent before a question."""
 
     def __init__(
         self,
@@ -84,9 +84,10 @@ class RemoteSearch:
         return tuple(found.values())
 
     async def _call(self, method: str, path: str, body: Any = None) -> Any:
-        sent = {} if body is None else {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+        content = None if body is None else json.dumps(body)
+        headers = None if body is None else {"Content-Type": "application/json"}
         try:
-            answer = await self._http.request(method, f"{self._url}{path}", **sent)
+            answer = await self._http.request(method, f"{self._url}{path}", content=content, headers=headers)
             told = answer.json()
         except httpx2.TimeoutException:
             raise SearchTimeError("The search server did not answer in time.", hint="Narrow the search.") from None

@@ -1,7 +1,7 @@
 """The tables that are searched, one per index and a column per field, in a file of their own beside the log.
 
 The file is a cache: made from the log's events, thrown away and made anew when the declarations change, when it belongs
-to another log, or when it is damaged. So the log itself has no index for questions, and an append pays nothing for them.
+to another log, or when it is damaged. The log itself has no index for questions: an append pays nothing for them.
 """
 
 import hashlib

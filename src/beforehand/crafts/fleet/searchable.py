@@ -124,7 +124,7 @@ _TASKS = Index(
     ),
     by_kind({"taskCreated": _task, "taskUpdated": _task}),
     time="createdAt",
-    nouns=(Noun(("task", "transport", "transport task")),),
+    nouns=(Noun(("task", "transport", "transport task")), Noun(("failure",), {"status": "failed"}, "endedAt")),
     conditions=(
         Condition(("failed", "fail", "broke"), {"status": "failed"}, "endedAt"),
         Condition(

@@ -1,0 +1,1 @@
+"""Rounds: a planner works in rounds of sub-goals for workers, until a question is answered."""

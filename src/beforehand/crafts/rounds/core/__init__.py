@@ -1,0 +1,1 @@
+"""What decides in rounds and does nothing."""
