@@ -14,6 +14,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 from beforehand.model.versions import Upcasters
+from beforehand.ports.search import Searchable
 from beforehand.ports.store import Store
 from beforehand.ports.tool import Tool
 
@@ -237,6 +238,8 @@ class Craft:
     """Its events in words, by kind of event."""
     upcasters: Upcasters = field(default_factory=dict)
     """What brings its events from older versions up to date, by kind of event."""
+    searchable: Searchable = field(default_factory=Searchable)
+    """What can be searched and asked about its events."""
     http: Callable[[], Any] | None = None
     """Its calls (`server.kit.HttpPart`), imported only where a server is made."""
     plugin_points: tuple[str, ...] = ()

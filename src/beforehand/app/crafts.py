@@ -6,8 +6,10 @@ from functools import cache
 from beforehand.app.craft import Craft
 from beforehand.app.craft_commands import OURS, craft_entries
 from beforehand.loop.rows import projection
+from beforehand.loop.searchable import SEARCHABLE
 from beforehand.model.reason import Reason
 from beforehand.model.versions import Upcasters
+from beforehand.ports.search import Searchable
 from beforehand.ports.store import Projection
 
 
@@ -25,6 +27,10 @@ class Crafts:
     def upcasters(self) -> Upcasters:
         """What brings the crafts' events from older versions up to date, by kind of event."""
         return {kind: way for craft in self.by_name.values() for kind, way in craft.upcasters.items()}
+
+    def searchables(self) -> tuple[Searchable, ...]:
+        """What can be searched: Beforehand's own, and what the crafts bring."""
+        return (SEARCHABLE, *(craft.searchable for craft in self.by_name.values()))
 
 
 @cache

@@ -18,6 +18,7 @@ from beforehand.app.craft import Craft, Owner, Parts, Scenes
 from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
 from beforehand.app.private_files import make_home
+from beforehand.app.search import open_search
 from beforehand.app.sentences import Sentences
 from beforehand.app.settings import CONFIG_FILE, Settings
 from beforehand.app.stores import open_store, store_files
@@ -31,6 +32,7 @@ from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import this_request
 from beforehand.ports.run_host import RunHost
+from beforehand.ports.search import Search
 from beforehand.ports.store import Projection, Store
 from beforehand.ports.tool import Tool
 
@@ -53,6 +55,8 @@ class Runtime:
     catalog: ToolCatalog
     project: Projection
     """The rows of every event, those of the crafts among them."""
+    search: Search
+    """Questions to what has happened; nothing is opened before the first."""
     serves: bool = True
     """False in a process that carries out one plan and is not the home's server."""
     telemetry: Telemetry = field(default_factory=Telemetry)
@@ -221,6 +225,7 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         Drivers(store, clock),
         extensions.catalog,
         crafts.projection(),
+        open_search(settings, store, crafts, clock.now_ms),
         serves,
     )
     for craft in crafts.by_name.values():
@@ -266,4 +271,5 @@ async def _close(runtime: Runtime) -> None:
     for parts in runtime.crafts.values():  # after the runs: to a step, a craft that stops would be a failure
         await parts.close()
     await runtime.drivers.stop()
+    await runtime.search.close()
     await runtime.extensions.close()

@@ -56,6 +56,7 @@ KNOWN = (
     Setting("graph", None, str, "A Bolt address such as bolt://127.0.0.1:7687, for maps kept in Neo4j."),
     Setting("graph_user", None, str, "Who asks the graph database, where the address does not say."),
     Setting("graph_password", None, str, "The password for it, where the address does not hold it.", secret=True),
+    Setting("search", None, str, "The URL of an Elasticsearch or OpenSearch server to ask instead of the own tables."),
     Setting("token", None, str, "An admin token; empty is unset.", secret=True),
     Setting("http_allow", "", str, "Hosts http_get may reach although they are private, with commas between them."),
 )

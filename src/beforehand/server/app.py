@@ -32,6 +32,7 @@ from beforehand.server.routes import (
     plans,
     runs,
     scenes,
+    search,
     state,
     templates,
     tokens,
@@ -51,6 +52,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     hold.router,
     scenes.router,
     installation.router,
+    search.router,
     tokens.router,
     auth.router,
     health.router,
@@ -99,7 +101,7 @@ def _name_what_writes_take(schema: dict[str, Any]) -> None:
     schema["components"]["parameters"] = named
     for path, operations in schema["paths"].items():
         for method, operation in operations.items():
-            if method.upper() in WRITES and path != f"{BASE}/login":
+            if method.upper() in WRITES and path != f"{BASE}/login" and not path.startswith(f"{BASE}/search/"):
                 refs = [{"$ref": f"#/components/parameters/{name}"} for name in named]
                 operation["parameters"] = [*operation.get("parameters", []), *refs]
 

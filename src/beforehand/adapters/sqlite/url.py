@@ -51,7 +51,8 @@ def store_location(url: str) -> str:
 
 def store_files(url: str) -> list[Path]:
     path = path_in(url)
-    return [path.with_name(path.name + end) for end in ("", "-wal", "-shm", "-journal", ".lock")]
+    beside = ("", "-wal", "-shm", "-journal", ".lock", ".search", ".search-wal", ".search-shm")
+    return [path.with_name(path.name + end) for end in beside]
 
 
 def check_log(url: str) -> list[Finding]:

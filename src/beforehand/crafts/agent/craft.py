@@ -10,6 +10,7 @@ from beforehand.crafts.agent.core.warnings import warnings
 from beforehand.crafts.agent.plans import PLANNER, judge_of, make_errands
 from beforehand.crafts.agent.plug_ins import VERB_GROUP
 from beforehand.crafts.agent.rows import ROWS
+from beforehand.crafts.agent.searchable import SEARCHABLE
 from beforehand.crafts.agent.sentences import SENTENCES
 from beforehand.crafts.agent.sessions import KIND, WORLD_ROW, Sessions
 from beforehand.crafts.agent.tools import Errand
@@ -67,6 +68,7 @@ CRAFT = Craft(
     rows=ROWS,
     remembers=(WORLD_ROW,),
     sentences=SENTENCES,
+    searchable=SEARCHABLE,
     http=_http,
     plugin_points=(VERB_GROUP, GROUP),
 )

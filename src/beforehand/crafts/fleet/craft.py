@@ -10,6 +10,7 @@ from beforehand.crafts.fleet.core.warnings import warnings
 from beforehand.crafts.fleet.fleets import KIND, Fleets, machines_of
 from beforehand.crafts.fleet.judging import judge_of
 from beforehand.crafts.fleet.plans import PLANNER, make_transport_plan
+from beforehand.crafts.fleet.searchable import SEARCHABLE
 from beforehand.crafts.fleet.sentences import SENTENCES
 from beforehand.crafts.fleet.tools import fleet_tools
 from beforehand.loop.rows import row_in_scene
@@ -70,5 +71,6 @@ CRAFT = Craft(
         "streamUpdated": row_in_scene("stream", "streamId"),
     },
     sentences=SENTENCES,
+    searchable=SEARCHABLE,
     http=_http,
 )

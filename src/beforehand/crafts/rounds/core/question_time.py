@@ -1,0 +1,268 @@
+"""Time phrases: `yesterday`, `last 3 hours`, `on Monday between 8 and 10`, `in November`, `since the last hold`.
+
+All times are UTC. The clock comes in as an argument, and so do moments that only the log knows. A phrase that could mean
+two things is not in the list; it is left over, and the question is refused.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from beforehand.crafts.rounds.core.question_shape import Span
+from beforehand.crafts.rounds.core.question_words import Words
+
+DAY = timedelta(days=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
+_NUMBERS |= {"nine": 9, "ten": 10, "twelve": 12, "twenty-four": 24, "couple of": 2, "half": 0}
+_COUNT = rf"(\d{{1,5}}|{'|'.join(name for name in _NUMBERS if name != 'half')})"
+_UNIT = r"(minute|hour|day|week|month)s?"
+_WEEKDAY = rf"({'|'.join(_DAYS)})"
+_MONTH = rf"({'|'.join(_MONTHS)})"
+_CLOCK = r"(\d{1,2}(?::\d{2})?(?:\s?(?:am|pm))?|noon|midnight)(?:\s?(?:o'?clock|h))?"
+_DATE = r"(\d{4}-\d{2}-\d{2})"
+_IN = r"(?:(?:in|on|during|over|for|within|of|from)\s+)?(?:the\s+)?"
+
+
+class Moments(NamedTuple):
+    """What a reading of time needs to know: the present, and when things last happened."""
+
+    now_ms: int
+    last: Mapping[str, int | None]
+    """By word, such as `hold`: when it last happened; None where it never did."""
+
+    @property
+    def now(self) -> datetime:
+        return _EPOCH + timedelta(milliseconds=self.now_ms)
+
+
+class NoSuchMomentError(Exception):
+    """`since the last hold`, and there was none."""
+
+
+def take_span(words: Words, moments: Moments) -> Span | None:
+    """The time a text speaks of, taken out of it; None where it speaks of none."""
+    days = _take_days(words, moments)
+    clock = _take_clock(words)
+    if clock is None:
+        return days
+    start = _at(days.start) if days else _midnight(moments.now)
+    if days is not None and days.end - days.start > _ms(DAY):
+        words.left_over(f"hours of the day together with {days.says}")
+        return days
+    begin, end = (start + timedelta(minutes=minutes) for minutes in clock)
+    day = days.says if days else "today"
+    return _span(begin, end, f"{day} between {begin:%H:%M} and {end:%H:%M}")
+
+
+def last_moments(text: str, known: Mapping[str, object]) -> list[str]:
+    """The words of moments that a text refers to, which somebody has to look up."""
+    found = re.findall(r"\bsince\s+the\s+last\s+([\w-]+)", text.lower())
+    return [word for word in found if word in known]
+
+
+def _take_days(words: Words, moments: Moments) -> Span | None:
+    found: list[Span] = []
+    for pattern, read in _PHRASES:
+        while (match := words.take(pattern)) is not None:
+            try:
+                found.append(read(match, moments))
+            except (ValueError, OverflowError):
+                words.left_over(match[0].strip())
+    if len(found) > 1:
+        words.left_over(" and ".join(one.says for one in found))
+    return found[0] if found else None
+
+
+def _take_clock(words: Words) -> tuple[int, int] | None:
+    if match := words.take(rf"(?:between|from)\s+{_CLOCK}\s+(?:and|to|until|till)\s+{_CLOCK}"):
+        begin, end = _minutes(match[1]), _minutes(match[2])
+        if begin is None or end is None or begin >= end:
+            words.left_over(match[0])
+            return None
+        return begin, end
+    for pattern, before in ((rf"after\s+{_CLOCK}", False), (rf"(?:before|until)\s+{_CLOCK}", True)):
+        if match := words.take(pattern):
+            at = _minutes(match[1])
+            if at is None:
+                words.left_over(match[0])
+                return None
+            return (0, at) if before else (at, 24 * 60)
+    return None
+
+
+def _minutes(text: str) -> int | None:
+    if text in ("noon", "midnight"):
+        return 12 * 60 if text == "noon" else 24 * 60
+    match = re.fullmatch(r"(\d{1,2})(?::(\d{2}))?\s?(am|pm)?", text)
+    assert match is not None
+    hour, minute = int(match[1]), int(match[2] or 0)
+    if match[3]:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + (12 if match[3] == "pm" else 0)
+    return hour * 60 + minute if hour * 60 + minute <= 24 * 60 and minute < 60 else None
+
+
+def _ms(length: timedelta) -> int:
+    return length // timedelta(milliseconds=1)
+
+
+def _at(ms: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=ms)
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _span(start: datetime, end: datetime, says: str) -> Span:
+    return Span(start=_ms(start - _EPOCH), end=_ms(end - _EPOCH), says=says)
+
+
+def _day(start: datetime, says: str) -> Span:
+    return _span(start, start + DAY, says)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else _NUMBERS[text]
+
+
+def _back(moment: datetime, number: int, unit: str) -> datetime:
+    if unit == "month":
+        months = moment.year * 12 + moment.month - 1 - number
+        return moment.replace(year=months // 12, month=months % 12 + 1, day=min(moment.day, 28))
+    return moment - number * timedelta(**{f"{unit}s": 1})
+
+
+def _rolling(match: re.Match[str], moments: Moments) -> Span:
+    number, unit = _number(match[1]), match[2]
+    if number < 1:
+        raise ValueError
+    says = f"in the last {number} {unit}s" if number != 1 else f"in the last {unit}"
+    # What happens at this very moment belongs to it.
+    return _span(_back(moments.now, number, unit), moments.now + timedelta(milliseconds=1), says)
+
+
+def _last_hour(match: re.Match[str], moments: Moments) -> Span:
+    return _span(moments.now - timedelta(hours=1), moments.now + timedelta(milliseconds=1), "in the last hour")
+
+
+def _start_of(unit: str, moment: datetime, back: int = 0) -> datetime:
+    day = _midnight(moment)
+    if unit == "week":
+        return day - timedelta(days=day.weekday() + 7 * back)
+    if unit == "month":
+        months = day.year * 12 + day.month - 1 - back
+        return day.replace(year=months // 12, month=months % 12 + 1, day=1)
+    return day.replace(year=day.year - back, month=1, day=1)
+
+
+def _calendar(match: re.Match[str], moments: Moments) -> Span:
+    which, unit = match[1], match[2]
+    back = 0 if which in ("this", "current") else 1
+    return _span(_start_of(unit, moments.now, back), _start_of(unit, moments.now, back - 1), f"{which} {unit}")
+
+
+def _relative_day(match: re.Match[str], moments: Moments) -> Span:
+    back = {"today": 0, "yesterday": 1, "the day before yesterday": 2}[match[1]]
+    return _day(_midnight(moments.now) - back * DAY, match[1])
+
+
+def _weekday(match: re.Match[str], moments: Moments) -> Span:
+    """The last one that has begun; `last Monday` is never today."""
+    today = _midnight(moments.now)
+    back = (today.weekday() - _DAYS.index(match[2])) % 7
+    if match[1] and not back:
+        back = 7
+    return _day(today - back * DAY, f"on {match[2].capitalize()} {today - back * DAY:%Y-%m-%d}")
+
+
+def _month(match: re.Match[str], moments: Moments) -> Span:
+    month = _MONTHS.index(match[1]) + 1
+    year = int(match[2]) if match[2] else moments.now.year - (month > moments.now.month)
+    start = datetime(year, month, 1, tzinfo=UTC)
+    return _span(start, _start_of("month", start, -1), f"in {match[1].capitalize()} {year}")
+
+
+def _date(match: re.Match[str], moments: Moments) -> Span:
+    start = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
+    return _day(start, f"on {match[1]}")
+
+
+def _spoken_date(day: str, month: str, year: str | None, moments: Moments) -> Span:
+    number = _MONTHS.index(month) + 1
+    start = datetime(int(year or moments.now.year), number, int(day), tzinfo=UTC)
+    if year is None and start > moments.now:
+        start = start.replace(year=start.year - 1)
+    return _day(start, f"on {start:%Y-%m-%d}")
+
+
+def _since(match: re.Match[str], moments: Moments) -> Span:
+    """Since a day: from its beginning to now."""
+    told = match[1]
+    inner = next(
+        read(found, moments)
+        for pattern, read in _PHRASES
+        if read is not _since and (found := re.fullmatch(pattern, told)) is not None
+    )
+    return _span(_at(inner.start), moments.now + timedelta(milliseconds=1), f"since {inner.says.removeprefix('on ')}")
+
+
+def _since_last(match: re.Match[str], moments: Moments) -> Span:
+    word = match[1]
+    if word not in moments.last:
+        raise ValueError
+    at = moments.last[word]
+    if at is None:
+        raise NoSuchMomentError(word)
+    says = f"since the last {word} ({_at(at):%Y-%m-%d %H:%M} UTC)"
+    return _span(_at(at), moments.now + timedelta(milliseconds=1), says)
+
+
+def _dates(match: re.Match[str], moments: Moments) -> Span:
+    first = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
+    last = datetime.fromisoformat(match[2]).replace(tzinfo=UTC)
+    if first > last:
+        raise ValueError
+    return _span(first, last + DAY, f"from {match[1]} to {match[2]}")
+
+
+_ORDINAL = r"(\d{1,2})(?:st|nd|rd|th)?"
+_PHRASES: tuple[tuple[str, Callable[[re.Match[str], Moments], Span]], ...] = (
+    (r"since\s+the\s+last\s+([\w-]+)", _since_last),
+    (rf"since\s+(yesterday|{_WEEKDAY[1:-1]}|{_DATE[1:-1]}|{_MONTH[1:-1]})", _since),
+    (rf"(?:between|from)\s+{_DATE}\s+(?:and|to|until)\s+{_DATE}", _dates),
+    (r"(the day before yesterday)", _relative_day),
+    (rf"{_IN}(today|yesterday)(?:'s)?", _relative_day),
+    (rf"{_IN}(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}", _rolling),
+    (rf"{_IN}(?:last|past)\s+hour", _last_hour),
+    (rf"{_IN}(this|current|last|previous)\s+(week|month|year)(?:'s)?", _calendar),
+    (rf"{_IN}{_DATE}", _date),
+    (
+        rf"{_IN}{_ORDINAL}\s+(?:of\s+)?{_MONTH}(?:\s+(\d{{4}}))?",
+        lambda match, moments: _spoken_date(match[1], match[2], match[3], moments),
+    ),
+    (
+        rf"{_IN}{_MONTH}\s+{_ORDINAL}(?!\d)(?:,?\s+(\d{{4}}))?",
+        lambda match, moments: _spoken_date(match[2], match[1], match[3], moments),
+    ),
+    (rf"(?:in|during|of|for|over)\s+{_MONTH}(?:\s+(\d{{4}}))?", _month),
+    (rf"{_IN}(last\s+|this past\s+)?{_WEEKDAY}(?:'s)?", _weekday),
+)

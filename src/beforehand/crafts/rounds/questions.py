@@ -1,0 +1,195 @@
+"""The questions of a runtime: asked, followed, found again in the log, and what people answer to them."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from beforehand.app.craft import Answering
+from beforehand.app.ids import new_id
+from beforehand.app.runtime import Runtime
+from beforehand.crafts.rounds.core.deciding import ASKED, FINISHED
+from beforehand.crafts.rounds.core.folding import begun, folded
+from beforehand.crafts.rounds.core.inputs import Answered, CalledOff
+from beforehand.crafts.rounds.core.intake import take_in
+from beforehand.crafts.rounds.core.state import QuestionState
+from beforehand.crafts.rounds.driver import QuestionDriver
+from beforehand.crafts.rounds.planning import thinking_for
+from beforehand.crafts.rounds.workers import Crew
+from beforehand.loop.drivers import Driven
+from beforehand.model.decision import Decision
+from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError
+from beforehand.model.event import Event
+from beforehand.ports.log import Log
+from beforehand.ports.store import EventFilter
+
+log = Log("beforehand.rounds")
+QUESTION_ROW = "question"
+SUB_GOAL_ROW = "subGoal"
+CHUNK = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody asks."""
+
+    text: str
+    context: Mapping[str, Any] = field(default_factory=dict)
+    follows: str | None = None
+    model: str | None = None
+    max_rounds: int = 10
+    by: str = ""
+
+
+@dataclass(slots=True)
+class Questions:
+    runtime: Runtime
+    crew: Crew
+    live: dict[str, QuestionDriver] = field(default_factory=dict)
+
+    # -- asking and taking up --------------------------------------------------------------------------------------
+
+    async def ask(self, asked: Question) -> QuestionState:
+        """Begin a question; it goes on by itself, and its events tell how."""
+        prior = await self._prior(asked.follows)
+        taken = take_in(
+            asked.text,
+            prior_question="" if prior is None else prior.question,
+            artifacts=() if prior is None else await self._artifacts(prior.question_id),
+            context=asked.context,
+        )
+        workers = await self.crew.workers()
+        state = QuestionState(
+            new_id("question"),
+            taken.question,
+            {worker.name: worker for worker in workers},
+            taken.context,
+            asked.max_rounds,
+            asked.text,
+            follows=asked.follows,
+            by=asked.by,
+            asked_at=self.runtime.now(),
+            prior_artifacts=() if prior is None else tuple(await self._artifacts(prior.question_id)),
+            options={} if asked.model is None else {"model": asked.model},
+        )
+        self._drive(state)
+        return state
+
+    async def _prior(self, follows: str | None) -> QuestionState | None:
+        if follows is None:
+            return None
+        prior = await self.from_log(follows)
+        if prior.is_open:
+            raise ConflictError(
+                f"The question {follows} is not answered yet, so nothing can follow it.", code="question.open"
+            )
+        return prior
+
+    async def _artifacts(self, question_id: str) -> list[Mapping[str, Any]]:
+        events = await self._events(question_id, FINISHED)
+        return list(events[-1].data["artifacts"]) if events else []
+
+    def _drive(self, state: QuestionState, *, taken_up: bool = False) -> None:
+        driver = QuestionDriver(
+            state,
+            self.runtime.store,
+            self.runtime.clock,
+            thinking_for(self.runtime, state),
+            self.crew.run,
+            taken_up=taken_up,
+        )
+        self.live[state.question_id] = driver
+        driven = Driven(state.owner, f"The question {state.question_id}", {"questionId": state.question_id})
+        self.runtime.drivers.start(
+            driven, driver.drive(), ended=lambda: self._forget(state.question_id)
+        )
+
+    def _forget(self, question_id: str) -> None:
+        self.live.pop(question_id, None)
+
+    async def recover(self) -> None:
+        """After a start: whatever was not answered goes on; what was finished is not done again."""
+        for row in await self.runtime.store.rows(QUESTION_ROW, open=True):
+            if row["questionId"] not in self.live:
+                await self._take_up(row["questionId"])
+
+    async def _take_up(self, question_id: str) -> None:
+        state = await self.from_log(question_id)
+        try:
+            self._drive(state, taken_up=True)
+        except ModelError as error:  # the model is not there any more: the rules plan on
+            log.warning("the model of a question is not there", question=question_id, says=error.says)
+
+    async def restart(self, owner: str) -> None:
+        """Take a question up again whose driver stopped on a bug."""
+        await self._take_up(owner.partition(":")[2])
+
+    async def close(self) -> None:
+        for question_id in list(self.live):
+            await self.runtime.drivers.stop(f"question:{question_id}")
+
+    async def from_log(self, question_id: str) -> QuestionState:
+        state: QuestionState | None = None
+        for event in await self._events(question_id):
+            if event.kind == ASKED:
+                state = begun(event)
+            elif state is not None:
+                state = folded(state, event)
+        if state is None:
+            raise await self._unknown(question_id)
+        return state
+
+    async def _events(self, question_id: str, *kinds: str) -> list[Event]:
+        only = EventFilter(kinds=frozenset(kinds), owner=f"question:{question_id}")
+        found: list[Event] = []
+        after = 0
+        while events := await self.runtime.store.events(after=after, limit=CHUNK, only=only):
+            found += events
+            after = events[-1].seq
+        return found
+
+    # -- looking and steering --------------------------------------------------------------------------------------
+
+    async def show(self, question_id: str) -> dict[str, Any]:
+        """A question as it is: its head, and its sub-goals with what they gave."""
+        driver = self.live.get(question_id)
+        state = driver.state if driver is not None else await self.from_log(question_id)
+        return {**state.head(), "sub_goals": [sub_goal.wire() for _, sub_goal in sorted(state.sub_goals.items())]}
+
+    async def listed(self, *, open: bool | None = None, limit: int = 100) -> list[dict[str, Any]]:
+        """Questions without their sub-goals, newest first."""
+        return await self.runtime.store.rows(QUESTION_ROW, open=open, limit=limit, newest_first=True)
+
+    async def cancel(self, question_id: str, *, by: str = "") -> dict[str, Any]:
+        """End it now; what was finished is kept."""
+        driver = self.live.get(question_id)
+        if driver is None:
+            await self.from_log(question_id)
+            raise ConflictError(f"The question {question_id} is over.", code="question.over")
+        await driver.request(CalledOff(f"{by or 'A person'} cancelled it."))
+        return await self.show(question_id)
+
+    async def until_over(self, question_id: str) -> dict[str, Any]:
+        task = self.runtime.drivers.work.get(f"question:{question_id}")
+        if task is not None:
+            await asyncio.wait([task])
+        return await self.show(question_id)
+
+    async def answer(self, decision: Decision, given: Answering) -> None:
+        """A person's answer to what a question asked."""
+        question_id = decision.owner.partition(":")[2]
+        driver = self.live.get(question_id)
+        if driver is None:
+            raise ConflictError(f"The question {question_id} is over.", code="question.over")
+        verdict = await driver.request(Answered(decision.id, given.verb, given.value, given.note, given.by))
+        if verdict.reasons:
+            raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
+
+    async def _unknown(self, question_id: str) -> NotFoundError:
+        rows = await self.runtime.store.rows(QUESTION_ROW, limit=200, newest_first=True)
+        return NotFoundError.unknown("question", question_id, [row["questionId"] for row in rows])
+
+
+def refuse_bad_rounds(max_rounds: int) -> None:
+    if not 1 <= max_rounds <= 100:
+        raise BadInputError("A question takes 1 to 100 rounds.", code="question.rounds")
