@@ -1,11 +1,28 @@
 """Rounds: questions answered by workers that a planner wires together. Everything the craft brings, in one place."""
 
-from beforehand.app.craft import Craft, Parts
+from typing import Any
+
+from beforehand.app.craft import Craft, Owner, Parts
 from beforehand.app.runtime import Runtime
+from beforehand.crafts.rounds.questions import Questions
+from beforehand.crafts.rounds.rows import ROWS
+from beforehand.crafts.rounds.sentences import SENTENCES
+from beforehand.crafts.rounds.workers import GROUP, Crew
 
 
 def open_questions(runtime: Runtime) -> Parts:
-    return Parts()
+    questions = Questions(runtime, Crew(runtime))
+    return Parts(
+        service=questions,
+        owners={"question": Owner(questions.answer, questions.restart)},
+        close=questions.close,
+    )
 
 
-CRAFT = Craft("rounds", open=open_questions)
+def _http() -> Any:
+    from beforehand.crafts.rounds.http import HTTP
+
+    return HTTP
+
+
+CRAFT = Craft("rounds", open=open_questions, rows=ROWS, sentences=SENTENCES, http=_http, plugin_points=(GROUP,))

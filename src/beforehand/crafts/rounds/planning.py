@@ -6,7 +6,8 @@ from typing import Any
 
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.rounds.core.prompt import prompt_of
-from beforehand.crafts.rounds.core.rule_planner import rule_decision
+from beforehand.crafts.rounds.core.results import in_text
+from beforehand.crafts.rounds.core.rule_planner import plan_by_rules
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.synthesis import in_plain_words
 from beforehand.crafts.rounds.core.wire import check_of, decision_from, schema
@@ -50,10 +51,10 @@ class ByRules:
     """The rule planner, and what was found told as it is."""
 
     async def plan(self, state: QuestionState) -> PlannerDecision:
-        return rule_decision(state)
+        return plan_by_rules(state)
 
     async def answer(self, question: str, values: Mapping[str, Any]) -> str:
-        return in_plain_words(values)
+        return "\n\n".join(_told(value) for value in values.values())
 
     async def close(self) -> None:
         """There is nothing to let go of."""
@@ -73,9 +74,16 @@ class ByModel:
         return decision
 
     async def answer(self, question: str, values: Mapping[str, Any]) -> str:
-        told = "\n\n".join(f"<{name}>\n{in_plain_words({name: value})[:LONGEST_VALUE]}\n</{name}>" for name, value in values.items())
+        told = "\n\n".join(f"<{name}>\n{_told(value)}\n</{name}>" for name, value in values.items())
         ask = Ask((Message("user", f"Question: {question}\n\n{told}"),), system=WORDS, timeout_s=TIMEOUT_S)
         return (await self.model.answer(ask)).text
 
     async def close(self) -> None:
         await self.model.close()
+
+
+def _told(value: Any) -> str:
+    """A value in words: results as a sentence and a table, anything else as it is."""
+    if isinstance(value, Mapping) and "says" in value:
+        return in_text(value)[:LONGEST_VALUE]
+    return in_plain_words({"value": value})[:LONGEST_VALUE]

@@ -1,6 +1,7 @@
 """The questions of a runtime: asked, followed, found again in the log, and what people answer to them."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,17 +9,21 @@ from typing import Any
 from beforehand.app.craft import Answering
 from beforehand.app.ids import new_id
 from beforehand.app.runtime import Runtime
+from beforehand.crafts.rounds.core.chart import svg
 from beforehand.crafts.rounds.core.deciding import ASKED, FINISHED
 from beforehand.crafts.rounds.core.folding import begun, folded
 from beforehand.crafts.rounds.core.inputs import Answered, CalledOff
 from beforehand.crafts.rounds.core.intake import take_in
+from beforehand.crafts.rounds.core.replay import recorded
+from beforehand.crafts.rounds.core.results import chart_from
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.driver import QuestionDriver
+from beforehand.crafts.rounds.help_worker import asks_for_help
 from beforehand.crafts.rounds.planning import thinking_for
 from beforehand.crafts.rounds.workers import Crew
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError
+from beforehand.model.errors import ConflictError, ModelError, NotFoundError
 from beforehand.model.event import Event
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
@@ -52,11 +57,13 @@ class Questions:
     async def ask(self, asked: Question) -> QuestionState:
         """Begin a question; it goes on by itself, and its events tell how."""
         prior = await self._prior(asked.follows)
+        artifacts = () if prior is None else tuple(await self._artifacts(prior.question_id))
+        analysis = {} if prior is None else _analysis(prior)
         taken = take_in(
             asked.text,
             prior_question="" if prior is None else prior.question,
-            artifacts=() if prior is None else await self._artifacts(prior.question_id),
-            context=asked.context,
+            artifacts=artifacts,
+            context={**analysis, **asked.context},
         )
         workers = await self.crew.workers()
         state = QuestionState(
@@ -66,10 +73,11 @@ class Questions:
             taken.context,
             asked.max_rounds,
             asked.text,
+            wanted=_wanted(taken.question),
             follows=asked.follows,
             by=asked.by,
             asked_at=self.runtime.now(),
-            prior_artifacts=() if prior is None else tuple(await self._artifacts(prior.question_id)),
+            prior_artifacts=artifacts,
             options={} if asked.model is None else {"model": asked.model},
         )
         self._drive(state)
@@ -100,9 +108,7 @@ class Questions:
         )
         self.live[state.question_id] = driver
         driven = Driven(state.owner, f"The question {state.question_id}", {"questionId": state.question_id})
-        self.runtime.drivers.start(
-            driven, driver.drive(), ended=lambda: self._forget(state.question_id)
-        )
+        self.runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(state.question_id))
 
     def _forget(self, question_id: str) -> None:
         self.live.pop(question_id, None)
@@ -160,6 +166,22 @@ class Questions:
         """Questions without their sub-goals, newest first."""
         return await self.runtime.store.rows(QUESTION_ROW, open=open, limit=limit, newest_first=True)
 
+    async def replay_file(self, question_id: str) -> dict[str, Any]:
+        """The question as a file that runs again without a model; ConflictError while it goes on."""
+        state = await self.from_log(question_id)
+        if state.is_open:
+            raise ConflictError(f"The question {question_id} is not over yet.", code="question.open")
+        return recorded(state)
+
+    async def chart(self, question_id: str) -> str | None:
+        """The answer as SVG; None where it has no chart."""
+        state = await self.from_log(question_id)
+        for ref in state.synthesis_inputs.values():
+            value = state.value_of(ref)
+            if isinstance(value, Mapping) and isinstance(drawn := value.get("chart"), Mapping):
+                return svg(chart_from(drawn))
+        return None
+
     async def cancel(self, question_id: str, *, by: str = "") -> dict[str, Any]:
         """End it now; what was finished is kept."""
         driver = self.live.get(question_id)
@@ -190,6 +212,20 @@ class Questions:
         return NotFoundError.unknown("question", question_id, [row["questionId"] for row in rows])
 
 
-def refuse_bad_rounds(max_rounds: int) -> None:
-    if not 1 <= max_rounds <= 100:
-        raise BadInputError("A question takes 1 to 100 rounds.", code="question.rounds")
+def _wanted(question: str) -> tuple[str, ...]:
+    """What the rules work towards: help, what can be asked, or results."""
+    if _ABOUT_DATA.search(question):
+        return ("explanation",)
+    return ("help_answer", "formatted_results") if asks_for_help(question) else ("formatted_results",)
+
+
+_ABOUT_DATA = re.compile(r"\bwhat\s+can\s+(?:i|one|we)\s+ask\b|\bwhich\s+(?:indexes|indices|fields)\b", re.IGNORECASE)
+
+
+def _analysis(prior: QuestionState) -> dict[str, Any]:
+    """What the question before was understood as, for one that goes on from it."""
+    ref = prior.newest("analysis_result")
+    if ref is None and "prior_analysis" in prior.context:
+        return {"prior_analysis": prior.context["prior_analysis"]}
+    value = None if ref is None else prior.value_of(ref)
+    return {"prior_analysis": value} if isinstance(value, Mapping) and "index" in value else {}

@@ -11,9 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 STOP = frozenset(
-    "a an and are as at be by can do does for from has have how i if in is it its me my no not of on or our should so "
-    "than that the their them then there these they this to was we what when where which who why will with would you "
-    "your please tell explain about help mean means use using work works".split()
+    (
+        *("a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how"),
+        *("i", "if", "in", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than"),
+        *("that", "the", "their", "them", "then", "there", "these", "they", "this", "to", "was", "we", "what", "when"),
+        *("where", "which", "who", "why", "will", "with", "would", "you", "your", "please", "tell", "explain"),
+        *("about", "help", "mean", "means", "use", "using", "work", "works"),
+    )
 )
 HEADING = 4
 """How many times a word of a heading counts."""
