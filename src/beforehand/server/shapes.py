@@ -229,6 +229,7 @@ class DecisionShape(Shape):
 
 class OriginShape(Shape):
     planner: str
+    model: str | None = None
     text: str | None = None
     intent: dict[str, Any] | None = None
     options: dict[str, Any] = {}
@@ -258,6 +259,14 @@ class ReviewedPlanShape(PlanShape):
     """A plan with the review it waits for."""
 
     decision: DecisionShape
+
+
+class BegunShape(Shape):
+    """A plan that is being made anew by a planner that takes its time; it goes on as events."""
+
+    plan_id: str
+    follow: str = Field(description="The call, below `/api/v1`, that says how far it is.")
+    says: str
 
 
 class PlanHeadShape(Shape):
