@@ -29,12 +29,16 @@ class NewPlan(WireModel):
     order: Literal["given", "free"] | None = None
     position: str | None = None
     tool: str | None = None
+    model: str | None = Field(
+        default=None,
+        description="May read words that a cell's grammar refuses: a name, or `configured` for the one that is set.",
+    )
     workspace: Text | None = Field(default=None, description="The folder file tools stay inside; for admins.")
 
     @property
     def given(self) -> PlanInput:
         """What the call hands in."""
-        named = {"order": self.order, "position": self.position, "tool": self.tool}
+        named = {"order": self.order, "position": self.position, "tool": self.tool, "model": self.model}
         options = {name: value for name, value in named.items() if value is not None}
         document = NO_DOCUMENT if self.plan is None else self.plan
         return PlanInput(document, self.scene, self.text, self.intent, options)

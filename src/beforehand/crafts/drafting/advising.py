@@ -60,7 +60,8 @@ class Advising:
         """A run waits for a person in any case, so whatever goes wrong here is only told in the server's log."""
         try:
             run_id = decision.owner.partition(":")[2]
-            if proposals := await self._proposals(decision, await self._runtime.runs.state(run_id)):
+            proposals = await self._proposals(decision, await self._runtime.runs.state(run_id))
+            if proposals and decision.id in (await self._runtime.runs.state(run_id)).decisions:
                 await self._runtime.runs.send(run_id, Advised(self._runtime.now(), decision.id, tuple(proposals)))
         except BeforehandError as error:
             log.warning("there is no proposal", decision=decision.id, says=error.says)
