@@ -31,7 +31,7 @@ class NewPlan(WireModel):
     tool: str | None = None
     model: str | None = Field(
         default=None,
-        description="May read words that a cell's grammar refuses: a name, or `configured` for the one that is set.",
+        description="May read words that the scene's planner refuses: a name, or `configured` for the one that is set.",
     )
     workspace: Text | None = Field(default=None, description="The folder file tools stay inside; for admins.")
 

@@ -19,10 +19,10 @@ from beforehand.crafts.drafting.looking import look_at
 
 @pytest.mark.parametrize(
     "name",
-    (
-        ".env .env.local id_rsa id_ed25519.pub server.pem client_secret.json credentials tokens.txt .netrc passwords.csv "
-        "my-api-key.txt .git/ .ssh/ node_modules/ vault.kdbx"
-    ).split(),
+    [
+        *(".env", ".env.local", "id_rsa", "id_ed25519.pub", "server.pem", "client_secret.json", "credentials"),
+        *("tokens.txt", ".netrc", "passwords.csv", "my-api-key.txt", ".git/", ".ssh/", "node_modules/", "vault.kdbx"),
+    ],
 )
 def test_what_looks_like_a_secret_by_name_is_left_out(name: str) -> None:
     assert not is_shown(name)
