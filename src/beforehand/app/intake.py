@@ -149,9 +149,13 @@ def _with_claims(runtime: Runtime, plan: Plan, document: Any) -> Plan:
         plan = plan.model_copy(update={"world": dict(world)})
     if isinstance(origin, Mapping) and planner_named(runtime, str(origin.get("planner"))):
         try:
-            plan = plan.model_copy(update={"origin": Origin.model_validate(dict(origin))})
+            claimed = Origin.model_validate(dict(origin))
         except ValueError:
             return plan
+        # Who wrote it is a fact only where it was written here; from a document it is what the document says.
+        said = (f"The document says that {claimed.model[:200]} wrote it.",) if claimed.model else ()
+        update = {"origin": claimed.model_copy(update={"model": None}), "notes": (*plan.notes, *said)}
+        plan = plan.model_copy(update=update)
     return plan
 
 

@@ -122,6 +122,10 @@ class Drafts:
             await self._keep(head["draftId"], asked, budget, plan)
         except BeforehandError as error:
             await self._end({**self.live[head["draftId"]], "usage": budget.used.wire()}, error)
+        except Exception as error:  # told as a bug by whoever started this; the draft is over all the same
+            says = f"An error in Beforehand itself ended it: {type(error).__name__}."
+            await self._end(self.live[head["draftId"]], ConflictError(says, code="draft.bug"))
+            raise
         finally:
             await model.close()
 
@@ -215,10 +219,8 @@ class Drafts:
                 await self._cut_off(row)
 
     async def restart(self, draft_id: str) -> None:
-        """After a bug: the draft is over, and the same one is started again because a person asked for it."""
+        """After a bug: the same draft is started again, because a person asked for it."""
         row = await self.show(draft_id)
-        if row["status"] == "drafting":
-            await self._cut_off(row)
         by = row.get("by", "")
         if "planId" in row:
             await self.begin_again(await get_plan(self.runtime, row["planId"]), row.get("note", ""), by)
