@@ -125,16 +125,30 @@ class Scenes:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """A plan that is being made anew: `follow` is the call, below `/api/v1`, that says how far it is."""
+
+    plan_id: str
+    follow: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Planner:
-    """Makes plans for scenes of the craft's kind; the name is kept with what it makes, so that it can be made anew."""
+    """Makes plans; the name is kept with what it makes, so that it can be made anew.
+
+    One that plans for scenes of the craft's kind does so at once (`plan`); one that takes its time has `begin_again`.
+    """
 
     name: str
-    plan: Callable[[PlanRequest, str], Awaitable[Plan]]
+    plan: Callable[[PlanRequest, str], Awaitable[Plan]] | None = None
     """The plan for a request, and the correlation id it is made under; without steps where everything is so already.
 
     Raises BadInputError when it cannot be made, NotUnderstoodError when it would be a guess."""
     step_list: Callable[[Plan], list[dict[str, Any]]] | None = None
     """The steps of a plan in the craft's own form, for `plan -o steps`."""
+    begin_again: Callable[[Plan, str, str], Awaitable[Begun]] | None = None
+    """Begin to make a plan anew, with a person's note and who asked; it goes on as events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +221,9 @@ class Holds:
 async def _close_nothing() -> None: ...
 
 
+async def _begin_nothing() -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """A craft at work in one runtime."""
@@ -221,6 +238,8 @@ class Parts:
     tools: tuple[Tool, ...] = ()
     owners: Mapping[str, Owner] = field(default_factory=dict)
     """By what the ids of their things begin with: `tank` owns `tank:north`."""
+    begin: Callable[[], Awaitable[None]] = _begin_nothing
+    """The home is led from now on, and everything is open: what a crash left behind can be settled."""
     close: Callable[[], Awaitable[None]] = _close_nothing
 
 

@@ -23,10 +23,16 @@ LOOKING = frozenset(
 
 
 def review_evidence(plan: Plan, catalog: ToolCatalog) -> dict[str, Any]:
-    """The evidence of a review: every call with what it is, and the plan's notes."""
+    """The evidence of a review: every call with what it is, the model that wrote it if one did, the plan's notes."""
     evidence: dict[str, Any] = {"steps": [_call(step, catalog.get(step.tool)) for step in plan.steps[:SHOWN_STEPS]]}
     if len(plan.steps) > SHOWN_STEPS:
         evidence["moreSteps"] = len(plan.steps) - SHOWN_STEPS
+    if plan.origin.model is not None:
+        evidence["origin"] = {
+            "planner": plan.origin.planner,
+            "model": plan.origin.model,
+            "text": plan.origin.text or "",
+        }
     if plan.notes:
         evidence["notes"] = list(plan.notes)
     if plan.comparison:

@@ -80,16 +80,17 @@ async def _made(runtime: Runtime, given: PlanInput, scene_of: SceneFinder, corre
     if given.intent is not None and not isinstance(given.intent, Mapping):
         raise BadInputError("`intent` is an object with `goal` and `steps`.", code="plan.request")
     scene = await scene_of(runtime, given.scene)
-    planner = await planner_for(runtime, scene)
+    plan = (await planner_for(runtime, scene)).plan
+    assert plan is not None
     request = PlanRequest(scene, given.text, given.intent, given.note, dict(given.options))
-    return await judged(runtime, await planner.plan(request, correlation_id))
+    return await judged(runtime, await plan(request, correlation_id))
 
 
 async def planner_for(runtime: Runtime, scene: str) -> Planner:
-    """The planner for a scene; RefusedError where its craft has none."""
+    """The planner for a scene, which plans at once; RefusedError where its craft has none."""
     kind = (await scene_row(runtime, scene))["kind"]
     parts = runtime.parts_for(kind)
-    if parts is None or parts.planner is None:
+    if parts is None or parts.planner is None or parts.planner.plan is None:
         raise RefusedError(f"Scenes of kind {kind!r} have no planner.", code="scene.no_planner")
     return parts.planner
 
@@ -141,16 +142,20 @@ def works_in_scene(catalog: ToolCatalog, tool: Any, kind: str | None = None) -> 
 
 def _with_claims(runtime: Runtime, plan: Plan, document: Any) -> Plan:
     """What a document says of the world it was made from and of how it came about, where a planner here made it."""
-    if plan.scene is None or not isinstance(document, Mapping):
+    if not isinstance(document, Mapping):
         return plan
     world, origin = document.get("world"), document.get("origin")
-    if isinstance(world, Mapping):
+    if plan.scene is not None and isinstance(world, Mapping):
         plan = plan.model_copy(update={"world": dict(world)})
     if isinstance(origin, Mapping) and planner_named(runtime, str(origin.get("planner"))):
         try:
-            plan = plan.model_copy(update={"origin": Origin.model_validate(dict(origin))})
+            claimed = Origin.model_validate(dict(origin))
         except ValueError:
             return plan
+        # Who wrote it is a fact only where it was written here; from a document it is what the document says.
+        said = (f"The document says that {claimed.model[:200]} wrote it.",) if claimed.model else ()
+        update = {"origin": claimed.model_copy(update={"model": None}), "notes": (*plan.notes, *said)}
+        plan = plan.model_copy(update=update)
     return plan
 
 

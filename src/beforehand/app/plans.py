@@ -1,10 +1,11 @@
 """Plans: kept for review, read in any version, edited, made anew, previewed."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from beforehand.adapters.files.overlay import OverlayWorkspace
 from beforehand.app.aside import aside
-from beforehand.app.craft import Answering, Done, Owner, Parts, PlanRequest
+from beforehand.app.craft import Answering, Begun, Done, Owner, Parts, PlanRequest
 from beforehand.app.decisions import answered, close_decision, opened, withdrawn
 from beforehand.app.evidence import review_evidence
 from beforehand.app.ids import new_id
@@ -27,7 +28,13 @@ REVIEW_EFFECTS = {
     "start": "The plan runs as it stands in this version.",
     "cancel": "The plan is discarded; nothing runs.",
 }
+AlsoKept = Callable[[Plan], Sequence[Event]]
+"""Events that become durable together with a plan, once it has its id and version."""
 ADOPT_EFFECTS = {"adopt": "The run goes on with this version.", "cancel": "The run goes on as it was."}
+
+
+def nothing_else(plan: Plan) -> Sequence[Event]:
+    return ()
 
 
 async def create_plan(
@@ -50,7 +57,7 @@ async def create_plan(
     if taken.problems:
         raise invalid_plan(taken.problems)
     plan = taken.plan if workspace is None else taken.plan.model_copy(update={"workspace": workspace})
-    return await _keep_first(runtime, plan, correlation_id=correlation_id, by=by)
+    return await keep_plan(runtime, plan, correlation_id=correlation_id, by=by)
 
 
 def _nothing_to_do(plan: Plan) -> RefusedError:
@@ -58,15 +65,17 @@ def _nothing_to_do(plan: Plan) -> RefusedError:
     return RefusedError(says, code=f"{plan.origin.planner}.nothing_to_do", extra={"notes": list(plan.notes)})
 
 
-async def _keep_first(runtime: Runtime, plan: Plan, *, correlation_id: str, by: str) -> tuple[Plan, Decision]:
+async def keep_plan(
+    runtime: Runtime, plan: Plan, *, correlation_id: str, by: str, also: AlsoKept = nothing_else
+) -> tuple[Plan, Decision]:
+    """Keep a plan that was judged: a fresh id, version 1, and a review; `also` becomes durable with it."""
     plan_id = new_id("plan")
     update = {"id": plan_id, "task_id": plan.task_id or plan_id, "version": 1, "created_at": iso(runtime.now())}
     plan = plan.model_copy(update=update)
     review = await aside(plan, _review, runtime, plan, by=by, running=False)
     where = {"scene": plan.scene, "correlation_id": correlation_id}
-    await runtime.store.append(
-        [await aside(plan, _plan_event, runtime, "planCreated", plan, correlation_id), opened(runtime, review, **where)]
-    )
+    created = await aside(plan, _plan_event, runtime, "planCreated", plan, correlation_id)
+    await runtime.store.append([created, opened(runtime, review, **where), *also(plan)])
     return plan, review
 
 
@@ -165,11 +174,16 @@ async def edit_running(
     `step` names the started step that may change all the same: a failed one that gets steps put in before it.
     """
     async with runtime.turns[running.id]:
-        latest = await get_plan(runtime, running.id)
-        base = running.model_copy(update={"version": latest.version})
-        run = await live_run_state(runtime, running.id)
-        plan = await _edited(runtime, base, edits, repair=False, done=NONE_DONE if run is None else run.begun())
+        plan = await edits_tried(runtime, running, edits)
         return await _keep_version(runtime, plan, by=by, may_change=step)
+
+
+async def edits_tried(runtime: Runtime, running: Plan, edits: Any) -> Plan:
+    """The version that edits to what a run follows would make, kept nowhere; BadInputError with every problem."""
+    latest = await get_plan(runtime, running.id)
+    base = running.model_copy(update={"version": latest.version})
+    run = await live_run_state(runtime, running.id)
+    return await _edited(runtime, base, edits, repair=False, done=NONE_DONE if run is None else run.begun())
 
 
 async def replan_running(runtime: Runtime, run: RunState, *, by: str = "") -> tuple[Plan, str]:
@@ -265,7 +279,7 @@ async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by:
     async with runtime.turns[plan_id]:
         latest = await get_plan(runtime, plan_id)
         planner = planner_named(runtime, latest.origin.planner)
-        if latest.scene is None or planner is None:
+        if latest.scene is None or planner is None or planner.plan is None:
             raise RefusedError(
                 "This plan was written by hand, so no planner can make it again.",
                 code="plan.no_planner",
@@ -276,14 +290,37 @@ async def regenerate_plan(runtime: Runtime, plan_id: str, note: str = "", *, by:
         fresh = await planner.plan(request, await correlation_of(runtime, plan_id))
         if not fresh.steps:
             raise _nothing_to_do(fresh)
-        update = {
-            "id": latest.id,
-            "task_id": latest.task_id,
-            "version": latest.version + 1,
-            "created_at": iso(runtime.now()),
-            "workspace": latest.workspace,
-        }
-        return await _keep_version(runtime, await _sound(runtime, fresh.model_copy(update=update)), by=by)
+        return await _keep_version(runtime, await _sound(runtime, _after(runtime, latest, fresh)), by=by)
+
+
+def _after(runtime: Runtime, latest: Plan, fresh: Plan) -> Plan:
+    """A fresh plan as the next version of another."""
+    update = {
+        "id": latest.id,
+        "task_id": latest.task_id,
+        "version": latest.version + 1,
+        "created_at": iso(runtime.now()),
+        "workspace": latest.workspace,
+    }
+    return fresh.model_copy(update=update)
+
+
+async def begin_again(runtime: Runtime, plan_id: str, note: str = "", *, by: str = "") -> Begun | None:
+    """Have the planner that made a plan begin to make it anew; None where that planner does so at once, or is none."""
+    latest = await get_plan(runtime, plan_id)
+    planner = planner_named(runtime, latest.origin.planner)
+    return None if planner is None or planner.begin_again is None else await planner.begin_again(latest, note, by)
+
+
+async def keep_anew(
+    runtime: Runtime, plan_id: str, version: int, fresh: Plan, *, by: str = "", also: AlsoKept = nothing_else
+) -> tuple[Plan, Decision]:
+    """Keep what a planner made anew from a version; ConflictError where somebody has changed the plan meanwhile."""
+    async with runtime.turns[plan_id]:
+        latest = await get_plan(runtime, plan_id)
+        await _refuse_stale(runtime, latest, version)
+        plan = await _sound(runtime, _after(runtime, latest, fresh))
+        return await _keep_version(runtime, plan, by=by, also=also)
 
 
 async def correlation_of(runtime: Runtime, plan_id: str) -> str:
@@ -293,7 +330,7 @@ async def correlation_of(runtime: Runtime, plan_id: str) -> str:
 
 
 async def _keep_version(
-    runtime: Runtime, plan: Plan, *, by: str, may_change: str | None = None
+    runtime: Runtime, plan: Plan, *, by: str, may_change: str | None = None, also: AlsoKept = nothing_else
 ) -> tuple[Plan, Decision]:
     correlation_id = await correlation_of(runtime, plan.id)
     run = await live_run_state(runtime, plan.id)
@@ -306,7 +343,7 @@ async def _keep_version(
         why = f"Version {plan.version} took its place."
         events.append(withdrawn(runtime, Decision.model_validate(row), why, **where))
     review = await aside(plan, _review, runtime, plan, by=by, running=run is not None)
-    await runtime.store.append([*events, opened(runtime, review, **where)])
+    await runtime.store.append([*events, opened(runtime, review, **where), *also(plan)])
     return plan, review
 
 

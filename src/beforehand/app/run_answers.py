@@ -5,13 +5,14 @@ from typing import Any
 
 from beforehand.app.craft import Answering, Owner
 from beforehand.app.intake import works_in_scene
-from beforehand.app.plans import answer_review, edit_running, replan_running
+from beforehand.app.plans import answer_review, edit_running, edits_tried, replan_running
 from beforehand.app.runs import refuse_bad_args, refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Adopted, Answered
 from beforehand.engine.references import references_in
 from beforehand.engine.state import RunState
+from beforehand.engine.steering import adoption_problems
 from beforehand.engine.verb_values import INSERT, fitting
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError
@@ -35,10 +36,7 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
     if given.carry_on:
         await runtime.runs.recover(run_id)
     run = await runtime.runs.state(run_id)
-    value = _in_its_scene(runtime, run, decision, given.verb, given.value)
-    if given.verb == "retry" and isinstance(value, Mapping):
-        _check_references(run, value.get("args"))
-        await refuse_bad_args(runtime, run, str(decision.about["stepId"]), value.get("args"))
+    value = await _checked_retry(runtime, run, decision, given.verb, given.value)
     answer = Answered(runtime.now(), decision.id, given.verb, value, given.note, given.by)
     inputs: list[Any] = [answer]
     if given.verb == "replan":
@@ -55,6 +53,27 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
             verdict = record(run, item, runtime.catalog)
             refuse_by_reasons(verdict)
             await runtime.store.append(verdict.events)
+
+
+async def check_answer(runtime: Runtime, decision: Decision, verb: str, value: Any) -> None:
+    """Whether a run would take this answer; BadInputError with every problem, and nothing is written."""
+    run = await runtime.runs.state(decision.owner.partition(":")[2])
+    value = fitting(verb, decision.values.get(verb), value)
+    await _checked_retry(runtime, run, decision, verb, value)
+    if verb == "insert":
+        plan = await edits_tried(runtime, run.plan, _insertion(run, decision, value))
+        name = str(decision.about["stepId"]).partition("[")[0]
+        if started := [bad for bad in adoption_problems(run, plan) if bad.about != name]:
+            raise BadInputError(started[0].says, code="run.step_started", problems=started)
+
+
+async def _checked_retry(runtime: Runtime, run: RunState, decision: Decision, verb: str, value: Any) -> Any:
+    """The value as it is used; other arguments that would not work out are refused."""
+    value = _in_its_scene(runtime, run, decision, verb, value)
+    if verb == "retry" and isinstance(value, Mapping):
+        _check_references(run, value.get("args"))
+        await refuse_bad_args(runtime, run, str(decision.about["stepId"]), value.get("args"))
+    return value
 
 
 def _in_its_scene(runtime: Runtime, run: RunState, decision: Decision, verb: str, value: Any) -> Any:
@@ -76,13 +95,17 @@ def _check_references(run: RunState, args: Any) -> None:
 
 async def _inserted(runtime: Runtime, run: RunState, decision: Decision, value: Any, by: str) -> Adopted:
     """A new version in which the failed step waits for the inserted ones, ready to be adopted by its run."""
-    step_id = str(decision.about["stepId"])
-    name = step_id.partition("[")[0]
+    name = str(decision.about["stepId"]).partition("[")[0]
+    plan, _ = await edit_running(runtime, run.plan, _insertion(run, decision, value), step=name, by=by)
+    await answer_review(runtime, plan, Answering("adopt", by=by))
+    return Adopted(runtime.now(), plan, by)
+
+
+def _insertion(run: RunState, decision: Decision, value: Any) -> list[dict[str, Any]]:
+    """The edits that put steps in before a failed one, which then waits for them."""
+    name = str(decision.about["stepId"]).partition("[")[0]
     steps = value["steps"]
     new_ids = [step["id"] for step in steps if isinstance(step, Mapping) and isinstance(step.get("id"), str)]
     edits: list[dict[str, Any]] = [{"op": "add", "step": step, "before": name} for step in steps]
     waits_for = [*run.steps[name].step.depends_on, *new_ids]
-    edits.append({"op": "edit", "id": name, "set": {"dependsOn": waits_for}})
-    plan, _ = await edit_running(runtime, run.plan, edits, step=name, by=by)
-    await answer_review(runtime, plan, Answering("adopt", by=by))
-    return Adopted(runtime.now(), plan, by)
+    return [*edits, {"op": "edit", "id": name, "set": {"dependsOn": waits_for}}]

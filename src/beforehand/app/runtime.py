@@ -193,6 +193,9 @@ async def open_runtime(
             for tool in tools:
                 runtime.extensions.tools.add(tool)
             runtime.catalog = runtime.extensions.catalog
+            if runs_plans:
+                for parts in runtime.crafts.values():
+                    await parts.begin()
             yield runtime
         finally:
             await _close(runtime)

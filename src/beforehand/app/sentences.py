@@ -88,6 +88,7 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "stepUpdated": _step,
     "stepExpanded": lambda data: f"Step {data['stepId']} runs once for each of {counted(len(data['items']), 'item')}.",
     "decisionOpened": lambda data: f"A person is asked: {_ended(data['title'])}",
+    "proposalMade": lambda data: f"There is a proposal for what to answer: {_ended(data['title'])}",
     "decisionAnswered": _answered,
     "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",
     "everythingHeld": lambda data: f"Everything is held{_by(data)}.",

@@ -18,7 +18,7 @@ RECENT_RUNS = 50
 _KINDS = (
     *("sceneSaved", "sceneActivated", "sceneDeactivated", "everythingHeld", "everythingCleared"),
     *("runStarted", "runUpdated", "runFinished", "runAdopted"),
-    *("decisionOpened", "decisionAnswered", "decisionWithdrawn"),
+    *("decisionOpened", "proposalMade", "decisionAnswered", "decisionWithdrawn"),
 )
 _PLAN_KINDS = ("planCreated", "planEdited")
 """What decisions are found by the scene of their plan with."""

@@ -42,6 +42,12 @@ def plan(
     order: Annotated[
         Order | None, typer.Option("--order", help="Keep the goals in the order given, or look for the shortest.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model", metavar="M", help="May read words the grammar refuses; `configured` is the one that is set."
+        ),
+    ] = None,
     output: Annotated[
         PlanOutput,
         typer.Option("--output", "-o", help="A table, the plan as JSON, or just its steps as one JSON list."),
@@ -60,7 +66,7 @@ def plan(
     from beforehand.cli.run_async import run_async
 
     _refuse_unclear(text, scene, intent)
-    given = {"order": order.value if order else None, "position": position, "tool": tool}
+    given = {"order": order.value if order else None, "position": position, "tool": tool, "model": model}
     options = {name: value for name, value in given.items() if value is not None}
     wanted = None if intent is None else _intent(read_file(intent))
     request = PlanInput(scene=scene, text=text, intent=wanted, options=options)

@@ -16,6 +16,7 @@ from beforehand.cli.screen import console, plain, print_err
 _SHORT = {"approval": {"y": "approve", "yes": "approve", "n": "deny", "no": "deny"}}
 _SHOWN_APART = (
     "diff",
+    "proposals",
     "says",
     "error",
     "question",
@@ -131,7 +132,13 @@ def evidence_lines(decision: Mapping[str, Any]) -> list[str]:
         text = counted(value, "byte") if name in _BYTES else in_words(value)
         if name not in _SHOWN_APART and value not in (None, "", []) and text not in said:
             told.append(f"{named(name).capitalize()}: {text}"[:LONGEST])
-    return told
+    return told + [_proposal(proposal) for proposal in evidence.get("proposals", ())]
+
+
+def _proposal(proposal: Mapping[str, Any]) -> str:
+    """A proposal as it is typed to accept it, and why."""
+    value = "" if proposal.get("value") is None else f" {json.dumps(proposal['value'], ensure_ascii=False)}"
+    return f"{proposal['model']} proposes: {proposal['verb']}{value} ({proposal['why']})"[:LONGEST]
 
 
 def diff_text(diff: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from beforehand.engine.inputs import Answered, RunCommand
+from beforehand.engine.inputs import Advised, Answered, RunCommand
 from beforehand.engine.state import RunState, StepState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.base import WireModel
@@ -136,6 +136,17 @@ def close_answered(board: Board, decision: Decision, given: Answered) -> None:
     answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(given.ts))
     data = document(decision) | {"status": "answered", "answer": document(answer)}
     board.emit("decisionAnswered", data, decisionId=decision.id, **_step_of(decision))
+
+
+def add_proposals(board: Board, given: Advised) -> None:
+    """Show a person what they might answer; a decision that is closed already stays as it is."""
+    decision = board.run.decisions.get(given.decision_id)
+    if decision is None:
+        board.refuse("decision.closed", given.decision_id, "This decision is not open any more.")
+        return
+    evidence = {**decision.evidence, "proposals": [dict(proposal) for proposal in given.proposals]}
+    data = document(decision.model_copy(update={"evidence": evidence}))
+    board.emit("proposalMade", data, decisionId=decision.id, **_step_of(decision))
 
 
 def document(word: WireModel) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from beforehand.engine.adopting import adopt
-from beforehand.engine.board import Board
+from beforehand.engine.board import Board, add_proposals
 from beforehand.engine.ending import (
     cancel_step,
     close_question,
@@ -24,6 +24,7 @@ from beforehand.engine.ending import (
 )
 from beforehand.engine.inputs import (
     Adopted,
+    Advised,
     Answered,
     Begin,
     CancelAsked,
@@ -175,6 +176,7 @@ _HANDLERS: dict[type, Callable[[Board, Any], None]] = {
     StepProbed: _probed,
     TimerFired: _timer_fired,
     Answered: answered,
+    Advised: add_proposals,
     PauseAsked: pause,
     ReleaseAsked: release,
     MachineAsked: machine_asked,

@@ -87,6 +87,15 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Advised:
+    """Proposals for what to answer to an open decision, each with its `verb`, the `value` it takes and why."""
+
+    ts: int
+    decision_id: str
+    proposals: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseAsked:
     """Give the run's machines back, while nothing is in flight."""
 
@@ -158,6 +167,7 @@ RunInput = (
     | MachineAsked
     | TimerFired
     | Answered
+    | Advised
     | PauseAsked
     | ReleaseAsked
     | ResumeAsked

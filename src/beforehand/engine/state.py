@@ -413,6 +413,10 @@ def _decision_opened(run: RunState, event: Event) -> None:
         run._set(state, lambda changed: setattr(changed, "decision", decision.id))
 
 
+def _decision_advised(run: RunState, event: Event) -> None:
+    run.decisions[event.data["id"]] = Decision.model_validate(event.data)
+
+
 def _decision_closed(run: RunState, event: Event) -> None:
     decision = run.decisions.pop(event.data["id"], None)
     if decision is None:
@@ -438,6 +442,7 @@ _CHANGES: dict[str, Callable[[RunState, Event], None]] = {
     "stepUpdated": _step_updated,
     "stepExpanded": _step_expanded,
     "decisionOpened": _decision_opened,
+    "proposalMade": _decision_advised,
     "decisionAnswered": _decision_closed,
     "decisionWithdrawn": _decision_closed,
 }

@@ -119,6 +119,7 @@ ROWS: Mapping[str, RowMaker] = {
     "planCreated": _plan,
     "planEdited": _plan,
     "decisionOpened": _decision,
+    "proposalMade": _decision,
     "decisionAnswered": _decision,
     "decisionWithdrawn": _decision,
     "runStarted": _run,

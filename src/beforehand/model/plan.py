@@ -135,6 +135,8 @@ class Origin(WireModel):
     """Who made a plan and from what, so that it can be made anew."""
 
     planner: str = "person"
+    model: str | None = None
+    """The language model that wrote it, or that read the words it was made from."""
     text: str | None = None
     intent: dict[str, Any] | None = None
     options: dict[str, Any] = Field(default_factory=dict)

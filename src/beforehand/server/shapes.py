@@ -29,12 +29,16 @@ class NewPlan(WireModel):
     order: Literal["given", "free"] | None = None
     position: str | None = None
     tool: str | None = None
+    model: str | None = Field(
+        default=None,
+        description="May read words that the scene's planner refuses: a name, or `configured` for the one that is set.",
+    )
     workspace: Text | None = Field(default=None, description="The folder file tools stay inside; for admins.")
 
     @property
     def given(self) -> PlanInput:
         """What the call hands in."""
-        named = {"order": self.order, "position": self.position, "tool": self.tool}
+        named = {"order": self.order, "position": self.position, "tool": self.tool, "model": self.model}
         options = {name: value for name, value in named.items() if value is not None}
         document = NO_DOCUMENT if self.plan is None else self.plan
         return PlanInput(document, self.scene, self.text, self.intent, options)
@@ -229,6 +233,7 @@ class DecisionShape(Shape):
 
 class OriginShape(Shape):
     planner: str
+    model: str | None = None
     text: str | None = None
     intent: dict[str, Any] | None = None
     options: dict[str, Any] = {}
@@ -258,6 +263,14 @@ class ReviewedPlanShape(PlanShape):
     """A plan with the review it waits for."""
 
     decision: DecisionShape
+
+
+class BegunShape(Shape):
+    """A plan that is being made anew by a planner that takes its time; it goes on as events."""
+
+    plan_id: str
+    follow: str = Field(description="The call, below `/api/v1`, that says how far it is.")
+    says: str
 
 
 class PlanHeadShape(Shape):

@@ -27,6 +27,19 @@ async def test_the_origin_of_a_plan_that_was_made_here_is_kept(homestead: Any) -
         assert [step.args for step in again.steps] == [step.args for step in plan.steps]
 
 
+async def test_that_a_model_wrote_it_is_only_what_a_document_says(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        plan = await handed_in(runtime, origin={"planner": "cell", "text": "weld 1", "model": "openai:trusted"})
+        assert (plan.origin.text, plan.origin.model) == ("weld 1", None)
+        assert "The document says that openai:trusted wrote it." in plan.notes
+        steps = [{"id": "a", "tool": "wait", "args": {"seconds": 0}}]
+        origin = {"planner": "draft", "text": "Wait.", "model": "openai:trusted"}
+        plan, review = await create_plan(runtime, PlanInput({"steps": steps, "origin": origin}))
+        assert plan.origin.text == "Wait."
+        assert "origin" not in review.evidence
+        assert review.evidence["notes"] == ["The document says that openai:trusted wrote it."]
+
+
 @pytest.mark.parametrize("origin", [{"planner": "nobody", "text": "weld 1"}, {"planner": "cell", "text": 5}, "cell"])
 async def test_an_origin_that_nobody_here_can_have_made_is_dropped(homestead: Any, origin: Any) -> None:
     async with homestead.open("weld_star") as runtime:

@@ -53,6 +53,10 @@ class DiskWorkspace:
     async def read(self, path: str) -> bytes:
         return await asyncio.to_thread(self._read, path)
 
+    async def head(self, path: str, most: int) -> tuple[int, bytes]:
+        """How many bytes a file has, and the first of them."""
+        return await asyncio.to_thread(self._head, path, most)
+
     async def write(self, path: str, content: bytes) -> None:
         await _to_the_end(lambda: self._write(path, content))
 
@@ -130,6 +134,14 @@ class DiskWorkspace:
             if found.st_size > paths.MAX_BYTES:
                 raise paths.too_large(path, found.st_size)
             return _read_all(path, file)
+
+    def _head(self, path: str, most: int) -> tuple[int, bytes]:
+        *folder, name = self._resolve(path) or ("",)
+        _refuse_root(path, name)
+        with self._folder(path, tuple(folder)) as fd, _plain_file(path, name, fd, os.O_RDONLY) as file:
+            found = os.fstat(file)
+            self._refuse_twin(path, found)
+            return found.st_size, os.read(file, most)
 
     def _write(self, path: str, content: bytes) -> None:
         if len(content) > paths.MAX_BYTES:

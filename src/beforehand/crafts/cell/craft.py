@@ -10,7 +10,8 @@ from beforehand.crafts.cell.core.ascii_map import draw_preview
 from beforehand.crafts.cell.core.scene import read_cell, warnings
 from beforehand.crafts.cell.graphs import GraphScenes, open_graph
 from beforehand.crafts.cell.judging import judge_of
-from beforehand.crafts.cell.plans import PLANNER, make_cell_plan
+from beforehand.crafts.cell.model_reader import plan_from_words
+from beforehand.crafts.cell.plans import PLANNER
 from beforehand.crafts.cell.sentences import SENTENCES
 from beforehand.crafts.cell.step_lists import documents_of, step_list
 from beforehand.crafts.cell.tools import cell_tools
@@ -61,7 +62,7 @@ def _planner(cells: Cells) -> Planner:
         scene = await cells.scene(request.scene)
         options: Mapping[str, Any] = request.options
         state = await cells.state_from(request.scene, options.get("position"), options.get("tool"))
-        made = make_cell_plan(scene, state, request, correlation_id)
+        made = await plan_from_words(cells.runtime, scene, state, request, correlation_id)
         note = cells.graph.note(request.scene)
         return made if note is None else made.model_copy(update={"notes": (*made.notes, note)})
 

@@ -16,15 +16,28 @@ from beforehand.ports.log import Log
 
 log = Log("beforehand.cell")
 PLANNER = "cell"
+MODEL = "model"
+"""The option that names the model which may read words the grammar does not; `configured` is the one that is set."""
 DONE_ALREADY = "The robot already is where it should be and holds what it should."
 
 
-def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, correlation_id: str = "") -> Plan:
+def make_cell_plan(
+    scene: CellScene,
+    state: CellState,
+    request: PlanRequest,
+    correlation_id: str = "",
+    *,
+    model: str | None = None,
+) -> Plan:
     """From words or an intent to a plan; BadInputError with all problems, NotUnderstoodError rather than a guess.
 
-    Where everything asked for is so already the plan has no steps, and its notes say so.
+    Where everything asked for is so already the plan has no steps, and its notes say so. With both words and an intent,
+    the intent is what `model` read in the words.
     """
-    wanted, notes = _understood(scene, request.text) if request.text is not None else (request.intent, [])
+    notes: list[str] = []
+    wanted: Any = request.intent
+    if wanted is None:
+        wanted, notes = understood(scene, request.text or "")
     about = {"service": "sequence_builder", "correlation_id": correlation_id, "high_level_steps": _goals(wanted)}
     log.info("Building step sequence", **about)
     intent, comparison = wanted, None
@@ -43,7 +56,10 @@ def make_cell_plan(scene: CellScene, state: CellState, request: PlanRequest, cor
     sequence = build(scene, intent, state)
     log.info("Step sequence built", **about, concrete_steps=len(sequence.steps))
     notes += [note.says for note in sequence.notes]
-    return _plan(scene, state, request, sequence, notes or ([] if sequence.steps else [DONE_ALREADY]), comparison)
+    plan = _plan(scene, state, request, sequence, notes or ([] if sequence.steps else [DONE_ALREADY]), comparison)
+    return (
+        plan if model is None else plan.model_copy(update={"origin": plan.origin.model_copy(update={"model": model})})
+    )
 
 
 def _goals(intent: Any) -> int:
@@ -86,7 +102,7 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
     return {"given": [step.name for step in given.steps]}
 
 
-def _understood(scene: CellScene, text: str) -> tuple[Any, list[str]]:
+def understood(scene: CellScene, text: str) -> tuple[Any, list[str]]:
     """The intent of a text, and a note on every word whose spelling was corrected."""
     from beforehand.crafts.cell.core.grammar import Refusal, parse
     from beforehand.crafts.cell.core.unknown_names import unknown_names_in

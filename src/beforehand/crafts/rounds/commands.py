@@ -1,14 +1,84 @@
-"""`beforehand rounds`: sessions of the round planner, run again from their files."""
+"""`beforehand ask` and `beforehand rounds`: questions, and sessions of the round planner run again from their files."""
 
-from typing import Annotated, Any
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beforehand.cli.exits import DONE, FAILED
-from beforehand.cli.options import OutputOption
+from beforehand.cli.exits import DONE, FAILED, REFUSED
+from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, line, print_err, print_json, print_out, print_table
 
-COMMANDS = {"rounds": "Sessions of the round planner, run again from a file."}
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+COMMANDS = {
+    "ask": "Ask about what the installation has been doing, or how it works.",
+    "rounds": "Sessions of the round planner, run again from a file.",
+}
+
+def ask(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The question, in plain words.")],
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="M", help="The model that plans; rules do without one.")
+    ] = None,
+    follows: Annotated[
+        str | None, typer.Option("--follows", metavar="ID", help="The question it goes on from.")
+    ] = None,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Ask about the past of the installation, or about Beforehand itself.
+
+    How many picks failed yesterday? Which robot waited longest this week? How do I add a token? No model is needed.
+    """
+    from beforehand.cli.run_async import run_async
+    from beforehand.crafts.rounds.ask_command import ask_and_follow
+
+    asked = {"text": text, "model": model, "follows": follows}
+    question = run_async(ask_and_follow(settings_from(home=home, db=db), asked, _progress(output)))
+    return _answered(question, output)
+
+
+def _progress(output: Output) -> Any:
+    def show(sub_goal: dict[str, Any]) -> None:
+        if output is Output.TABLE and sys.stderr.isatty():
+            print_err(f"  {sub_goal['worker']}: {sub_goal['status']}")
+
+    return show
+
+
+def _answered(question: dict[str, Any], output: Output) -> int:
+    if output is Output.JSON:
+        print_json(question)
+    elif question["status"] == "done":
+        print_out(question["answer"])
+        for drawn in _charts(question):
+            print_out("", drawn)
+        print_err(f"To go on from it: beforehand ask … --follows {question['questionId']}")
+    if question.get("waitsFor"):
+        print_err("It waits for a person.", f"Answer it: beforehand inbox show {question['waitsFor'][0]}")
+        return REFUSED
+    if question["status"] == "failed":
+        print_err(question.get("reason", "It was not answered."))
+        if question.get("partial_response"):
+            print_err("What was finished:", question["partial_response"])
+        return FAILED
+    return DONE
+
+
+def _charts(question: dict[str, Any]) -> "Iterator[str]":
+    from beforehand.crafts.rounds.core.chart import blocks
+    from beforehand.crafts.rounds.core.results import chart_from
+
+    for ref in question["synthesis_inputs"].values():
+        for sub_goal in question["sub_goals"]:
+            value = (sub_goal.get("outputs") or {}).get(ref["slot"]) if sub_goal["id"] == ref["from_sub_goal"] else None
+            if isinstance(value, dict) and value.get("chart"):
+                yield blocks(chart_from(value["chart"]))
+
+
 rounds = typer.Typer(help=COMMANDS["rounds"], no_args_is_help=True)
 
 

@@ -15,6 +15,7 @@ def open_questions(runtime: Runtime) -> Parts:
     return Parts(
         service=questions,
         owners={"question": Owner(questions.answer, questions.restart)},
+        begin=questions.begin,
         close=questions.close,
     )
 

@@ -113,8 +113,10 @@ class Questions:
     def _forget(self, question_id: str) -> None:
         self.live.pop(question_id, None)
 
-    async def recover(self) -> None:
+    async def begin(self) -> None:
         """After a start: whatever was not answered goes on; what was finished is not done again."""
+        if not self.runtime.serves:
+            return
         for row in await self.runtime.store.rows(QUESTION_ROW, open=True):
             if row["questionId"] not in self.live:
                 await self._take_up(row["questionId"])

@@ -16,6 +16,7 @@ from beforehand.server.middleware import HEADER
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
 from beforehand.server.shapes import (
+    BegunShape,
     DifferenceShape,
     Edits,
     NewPlan,
@@ -125,13 +126,16 @@ def matched_version(header: str | None) -> int:
     "/{plan_id}/regenerate",
     operation_id="regeneratePlan",
     openapi_extra=takes(Regenerate, required=False),
-    responses=gives(ReviewedPlanShape),
+    responses={**gives(ReviewedPlanShape), **gives(BegunShape, 202)},
 )
 async def regenerate(
     runtime: RuntimeDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
 ) -> Json:
-    """A new version by the planner that made it, from the present state."""
+    """A new version by the planner that made it, from the present state; 202 where that takes its time."""
     await require_for_plan(runtime, caller, plan_id)
+    begun = await verbs.begin_again(runtime, plan_id, asked.note, by=caller.name)
+    if begun is not None:
+        return Json({"planId": begun.plan_id, "follow": begun.follow, "says": begun.says}, 202)
     plan, review = await verbs.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
     return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
 

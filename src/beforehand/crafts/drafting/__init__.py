@@ -1,0 +1,1 @@
+"""Plans drafted by a model: a planner with no scene."""

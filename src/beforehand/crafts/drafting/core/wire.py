@@ -1,0 +1,120 @@
+"""A plan as a model writes it: lists only, since models that keep strictly to a schema return objects with free names
+empty. Each argument is a name and a JSON text.
+
+What it becomes is an ordinary plan document, checked like anybody's. What a step may destroy is read from the tools.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.ports.tool import ToolSpec
+
+Document = dict[str, Any]
+MOST_STEPS = 200
+MOST_REMARKS = 10
+LONGEST_REMARK = 300
+
+
+def _object(**fields: Any) -> Document:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _text(says: str) -> Document:
+    return {"type": "string", "description": says}
+
+
+def _list(of: Any, says: str) -> Document:
+    return {"type": "array", "items": of, "description": says}
+
+
+ARGUMENTS = _list(
+    _object(
+        name=_text("The argument's name, as the tool's schema has it."),
+        json_value=_text(
+            'Its value as JSON: "a text" in quotes, 3, true, ["a"], or "$other_step" for a step\'s value.'
+        ),
+    ),
+    "The arguments of the call, each once.",
+)
+
+
+def step_schema(tools: Sequence[str]) -> Document:
+    """One step as the model writes it; it may call these tools."""
+    return _object(
+        id=_text("A short name of letters, digits and _, used once."),
+        description=_text("What this very call does, in one sentence."),
+        tool={"type": "string", "enum": list(tools)},
+        args=ARGUMENTS,
+        depends_on=_list({"type": "string"}, "Ids of the steps that must be done before it; as few as are needed."),
+        requires_approval={"type": "boolean", "description": "True where a person should look before it starts."},
+        when=_text("A condition such as $check.ok == true, or empty."),
+        on_failure={"type": "string", "enum": ["continue", "stop", "ask"]},
+    )
+
+
+def plan_schema(tools: Sequence[str]) -> Document:
+    """The answer to a request: a plan, or why there is none."""
+    return _object(
+        name=_text("What the plan does, in a few words."),
+        steps={"type": "array", "items": step_schema(tools), "maxItems": MOST_STEPS},
+        edge_cases=_list({"type": "string"}, "What may go wrong and how the plan deals with it, a sentence each."),
+        cannot=_text("Why it cannot be done with these tools, a sentence; empty where there is a plan."),
+    )
+
+
+def plan_document(answer: Mapping[str, Any], catalog: ToolCatalog) -> tuple[Document, list[str]]:
+    """The plan's document, and what is wrong with the arguments as they were written."""
+    problems: list[str] = []
+    steps = [step_document(step, catalog, problems) for step in answer["steps"]]
+    return {"name": str(answer["name"])[:200], "steps": steps}, problems
+
+
+def step_document(step: Mapping[str, Any], catalog: ToolCatalog, problems: list[str]) -> Document:
+    """One step as plans write it; whether it may destroy something is the tool's word, not the model's."""
+    spec = catalog.get(step["tool"])
+    document: Document = {
+        "id": step["id"],
+        "description": step["description"][:1_000],
+        "tool": step["tool"],
+        "args": arguments_of(step["args"], spec, step["id"], problems),
+        "dependsOn": list(dict.fromkeys(step["depends_on"])),
+    }
+    if step["requires_approval"] or (spec is not None and spec.destructive == "always"):
+        document["requiresApproval"] = True
+    if step["when"].strip():
+        document["when"] = step["when"]
+    if step["on_failure"] != "continue":
+        document["onFailure"] = step["on_failure"]
+    return document
+
+
+def arguments_of(
+    written: Sequence[Mapping[str, Any]], spec: ToolSpec | None, step: str, problems: list[str]
+) -> Document:
+    """The arguments as an object. A text without quotes is taken as it is where the tool wants a text."""
+    args: Document = {}
+    for argument in written:
+        name, text = argument["name"], argument["json_value"]
+        if name in args:
+            problems.append(f"{step}: the argument {name!r} is given twice.")
+        try:
+            args[name] = json.loads(text)
+        except ValueError:
+            args[name] = text
+            if not _wants_text(spec, name) and not text.startswith("$"):
+                problems.append(f"{step}: the json_value of {name!r} is not JSON: {text[:80]!r}.")
+    return args
+
+
+def _wants_text(spec: ToolSpec | None, name: str) -> bool:
+    properties = {} if spec is None else spec.input_schema.get("properties", {})
+    rule = properties.get(name)
+    return isinstance(rule, Mapping) and rule.get("type") == "string"
+
+
+def remarks_of(answer: Mapping[str, Any]) -> list[str]:
+    """What the author thought of, as its own words."""
+    said = [" ".join(str(case).split())[:LONGEST_REMARK] for case in answer["edge_cases"]]
+    return [f"The author says: {case}" for case in said if case][:MOST_REMARKS]

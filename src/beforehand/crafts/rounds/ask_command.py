@@ -1,0 +1,45 @@
+"""`beforehand ask`: a question asked at the server of the home, or in this process, and followed to its answer."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from beforehand.cli.backend import Call, Document, open_backend
+from beforehand.crafts.rounds.questions import Question, Questions
+
+if TYPE_CHECKING:
+    from beforehand.app.runtime import Runtime
+    from beforehand.app.settings import Settings
+
+LOOK_S = 0.1
+BY = "command line"
+
+
+async def ask_and_follow(
+    settings: "Settings", asked: dict[str, Any], show: Callable[[Document], None]
+) -> Document:
+    """Ask, show every sub-goal as it goes, and give the question when it is over or waits for a person."""
+    async with open_backend(settings, note="beforehand ask", with_servers=False) as backend:
+
+        async def begin(runtime: "Runtime") -> Document:
+            question = Question(asked["text"], follows=asked.get("follows"), model=asked.get("model"), by=BY)
+            return (await runtime.service(Questions).ask(question)).head()
+
+        body = {name: value for name, value in asked.items() if value is not None}
+        question_id = str((await backend.perform(begin, Call("POST", "/questions", body)))["questionId"])
+
+        async def look(runtime: "Runtime") -> Document:
+            return await runtime.service(Questions).show(question_id)
+
+        told: dict[int, str] = {}
+        while True:
+            call = Call("GET", f"/questions/{quote(question_id, safe='')}")
+            question = dict(await backend.perform(look, call))
+            for sub_goal in question["sub_goals"]:
+                if told.get(sub_goal["id"]) != sub_goal["status"]:
+                    told[sub_goal["id"]] = sub_goal["status"]
+                    show(sub_goal)
+            if question["status"] in ("done", "failed") or question.get("waitsFor"):
+                return question
+            await asyncio.sleep(LOOK_S)
