@@ -1,10 +1,10 @@
 """`contracts.md` §8, each settled point by name, over sessions of a bakery."""
 
 import pytest
+from tests.rooms.crafts.rounds.sessions import Live, done, errors, go, goal, session, statuses, worker
 
 from beforehand.crafts.rounds.core.inputs import WorkerFinished
 from beforehand.crafts.rounds.core.prompt import prompt_of
-from tests.rooms.crafts.rounds.sessions import Live, done, errors, go, goal, session, statuses, worker
 
 FLOUR = worker("mill", {"flour": "fine"})
 DOUGH = worker("knead", {"dough": 3})
@@ -448,7 +448,9 @@ def test_pending_sub_goals_are_shown_with_what_they_wait_for() -> None:
     )
     live.gives(1, good=True)
     shown = prompt_of(live.state).now
-    assert "- sub_goal 3 (show_results): Display search results\n  waiting for: es_results: from sg2.es_results" in shown
+    assert (
+        "- sub_goal 3 (show_results): Display search results\n  waiting for: es_results: from sg2.es_results" in shown
+    )
 
 
 def test_the_planner_sees_typed_summaries_never_payloads() -> None:
