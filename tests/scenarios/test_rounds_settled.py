@@ -146,6 +146,19 @@ def test_a_new_sub_goal_of_the_batch_may_wire_from_the_one_that_is_retried() -> 
     assert statuses(result) == {1: "failed", 2: "success", 3: "success"}
 
 
+def test_what_something_else_stands_in_for_is_not_revived_as_well() -> None:
+    live = Live(SHOP)
+    live.plans(go(goal("mill"), goal("knead", flour="1.flour"), goal("bake", dough="2.dough")))
+    live.breaks(1)
+    live.plans(go(goal("knead", params={"retry_of": 2})))
+    live.gives(4, dough=1)
+    assert live.called == ["3:bake"]
+    live.gives(3, bread="rye")
+    live.plans(go(goal("mill", params={"retry_of": 1})))
+    live.gives(5, flour="late")
+    assert live.called == ["planner"], "sub-goal 2 has been done by sub-goal 4"
+
+
 def test_a_retry_that_waits_for_what_it_would_revive_is_a_cycle() -> None:
     result = session(
         [worker("mill", "jammed", {"flour": 1}), DOUGH],
