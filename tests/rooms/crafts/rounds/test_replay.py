@@ -1,9 +1,11 @@
 """Replay files: read with every problem, run to the byte, written from sessions that were."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.rooms.crafts.rounds.sessions import Live, done, go, goal, session, worker
 
 from beforehand.crafts.rounds.core.folding import from_events
@@ -166,3 +168,10 @@ def test_answers_of_people_and_failing_synthesisers_are_in_the_file() -> None:
     document = again(live)
     assert document["answer"] == {"error": "no model"}
     assert document["workers"][0]["results"] == [{"outputs": {"clarification": "the left one"}}]
+
+
+def test_the_example_ends_as_the_documentation_says() -> None:
+    example = Path(__file__).resolve().parents[4] / "examples" / "rounds" / "late_orders.yaml"
+    result = result_of(play(read_replay(yaml.safe_load(example.read_text(encoding="utf-8")))))
+    assert (result["status"], result["round"], result["warnings"]) == ("done", 4, [])
+    assert [each["status"] for each in result["sub_goals"]] == ["success", "failed", "success", "success"]
