@@ -110,10 +110,11 @@ def test_what_is_shown_of_a_live_fleet_is_what_it_says(
             assert_shown(command, shown, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/cells.md", "docs/fleets.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/cells.md", "docs/fleets.md", "docs/rounds.md"])
 def test_commands_give_the_output_that_is_shown(name: str, repository: Path, tmp_path: Path) -> None:
     page = (repository / name).read_text(encoding="utf-8")
     give_files(page, tmp_path)
+    (tmp_path / "examples").symlink_to(repository / "examples")
     ran = 0
     for command, shown in sessions(page):
         if command.startswith(NEEDS_A_SERVER):

@@ -110,7 +110,7 @@ class Watched:
             if isinstance(command, CallPlanner):
                 self._planner_called()
             self.flying.append(command)
-        assert {id for id in before.finished} <= {*self.state.finished}, "nothing finished is lost"
+        assert {*before.finished} <= {*self.state.finished}, "nothing finished is lost"
         for id in before.finished:
             assert self.state.sub_goals[id].outputs == before.sub_goals[id].outputs
 

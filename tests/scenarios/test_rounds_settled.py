@@ -1,10 +1,10 @@
 """`contracts.md` §8, each settled point by name, over sessions of a bakery."""
 
 import pytest
+from tests.rooms.crafts.rounds.sessions import Live, done, errors, go, goal, session, statuses, worker
 
 from beforehand.crafts.rounds.core.inputs import WorkerFinished
 from beforehand.crafts.rounds.core.prompt import prompt_of
-from tests.rooms.crafts.rounds.sessions import Live, done, errors, go, goal, session, statuses, worker
 
 FLOUR = worker("mill", {"flour": "fine"})
 DOUGH = worker("knead", {"dough": 3})
@@ -144,6 +144,19 @@ def test_a_new_sub_goal_of_the_batch_may_wire_from_the_one_that_is_retried() -> 
         done(dough="2.dough"),
     )
     assert statuses(result) == {1: "failed", 2: "success", 3: "success"}
+
+
+def test_what_something_else_stands_in_for_is_not_revived_as_well() -> None:
+    live = Live(SHOP)
+    live.plans(go(goal("mill"), goal("knead", flour="1.flour"), goal("bake", dough="2.dough")))
+    live.breaks(1)
+    live.plans(go(goal("knead", params={"retry_of": 2})))
+    live.gives(4, dough=1)
+    assert live.called == ["3:bake"]
+    live.gives(3, bread="rye")
+    live.plans(go(goal("mill", params={"retry_of": 1})))
+    live.gives(5, flour="late")
+    assert live.called == ["planner"], "sub-goal 2 has been done by sub-goal 4"
 
 
 def test_a_retry_that_waits_for_what_it_would_revive_is_a_cycle() -> None:
@@ -448,7 +461,9 @@ def test_pending_sub_goals_are_shown_with_what_they_wait_for() -> None:
     )
     live.gives(1, good=True)
     shown = prompt_of(live.state).now
-    assert "- sub_goal 3 (show_results): Display search results\n  waiting for: es_results: from sg2.es_results" in shown
+    assert (
+        "- sub_goal 3 (show_results): Display search results\n  waiting for: es_results: from sg2.es_results" in shown
+    )
 
 
 def test_the_planner_sees_typed_summaries_never_payloads() -> None:

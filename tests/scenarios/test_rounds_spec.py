@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.rooms.crafts.rounds.registry import REGISTRY, outputs_for
+from tests.rooms.crafts.rounds.sessions import Live, go, goal, worker
+
 from beforehand.crafts.rounds.core.artifacts import artifacts_of
 from beforehand.crafts.rounds.core.deciding import decide
 from beforehand.crafts.rounds.core.inputs import (
@@ -24,8 +27,6 @@ from beforehand.crafts.rounds.core.intake import take_in
 from beforehand.crafts.rounds.core.rule_planner import plan_by_rules
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.synthesis import in_plain_words
-from tests.rooms.crafts.rounds.registry import REGISTRY, outputs_for
-from tests.rooms.crafts.rounds.sessions import Live, go, goal, worker
 
 DATA = ("formatted_results", "help_answer")
 

@@ -18,7 +18,7 @@ BATCH = 500
 BATCH_BYTES = 256 * 1024
 """A batch ends when it holds this much, so that a follower who does not read holds on to little."""
 REST_S = 0.0001
-"""Between two rounds of news there is this much rest per follower, so that many of them get bigger batches under load
+"""Between two batches of news there is this much rest per follower, so that many of them get bigger ones under load
 and the loop stays free for others; news after a rest goes out at once."""
 
 

@@ -36,7 +36,7 @@ class Audience:
     cut_off: int = 0
     patience_s: float = PATIENCE_S
     streams: "set[EventStream]" = field(default_factory=set)
-    _rounds: "asyncio.Task[None] | None" = None
+    _beat: "asyncio.Task[None] | None" = None
 
     @property
     def following(self) -> int:
@@ -44,8 +44,8 @@ class Audience:
 
     def join(self, stream: "EventStream") -> None:
         self.streams.add(stream)
-        if self._rounds is None or self._rounds.done():
-            self._rounds = asyncio.create_task(self._go_round())
+        if self._beat is None or self._beat.done():
+            self._beat = asyncio.create_task(self._go_round())
 
     def leave(self, stream: "EventStream") -> None:
         self.streams.discard(stream)

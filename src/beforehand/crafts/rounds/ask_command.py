@@ -16,9 +16,7 @@ LOOK_S = 0.1
 BY = "command line"
 
 
-async def ask_and_follow(
-    settings: "Settings", asked: dict[str, Any], show: Callable[[Document], None]
-) -> Document:
+async def ask_and_follow(settings: "Settings", asked: dict[str, Any], show: Callable[[Document], None]) -> Document:
     """Ask, show every sub-goal as it goes, and give the question when it is over or waits for a person."""
     async with open_backend(settings, note="beforehand ask", with_servers=False) as backend:
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "rounds": "Sessions of the round planner, run again from a file.",
 }
 
+
 def ask(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The question, in plain words.")],
     model: Annotated[

@@ -143,6 +143,6 @@ class QuestionDriver:
 
     def _said(self, error: Exception) -> str:
         if isinstance(error, BeforehandError):
-            return error.says
+            return f"{error.says} {error.hint}".strip()
         log.exception("a planner or a worker met a bug", question=self.state.question_id)
         return f"{type(error).__name__}: {error}"

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from fastapi import Query, Response
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from beforehand.crafts.rounds.questions import Question, Questions
 from beforehand.model.errors import NotFoundError
@@ -80,7 +80,7 @@ class QuestionShape(QuestionHeadShape):
 class ReplayShape(Shape):
     """A replay file, as `beforehand rounds replay` takes it."""
 
-    model_config = {"extra": "allow"}
+    model_config = ConfigDict(extra="allow")
 
     question: str
 

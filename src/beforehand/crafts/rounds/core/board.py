@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from beforehand.crafts.rounds.core.inputs import AskPerson, Command, RunWorker, StopWorker
-from beforehand.crafts.rounds.core.state import QuestionState, SubGoal, with_sub_goal
+from beforehand.crafts.rounds.core.state import QuestionState, SubGoal, ending
 from beforehand.model.decision import Answer, Decision, content_hash
 from beforehand.model.event import Event, Verdict, iso
 from beforehand.model.reason import Reason
@@ -25,9 +25,13 @@ class Board:
         self.reasons: list[Reason] = []
         self._events: list[Event] = []
         self._changed: dict[int, int] = {}
-        """Where in the list of events a sub-goal's own stands."""
+        """Where in the list of events a sub-goal's own stands; what it says is filled in at the end."""
+        self._sub_goals: dict[int, SubGoal] | None = None
 
     def verdict(self) -> tuple[QuestionState, Verdict[Command]]:
+        for id, at in self._changed.items():
+            data = {"questionId": self.state.question_id, **self.state.sub_goals[id].wire()}
+            self._events[at] = replace(self._events[at], data=data)
         return self.state, Verdict(tuple(self._events), tuple(self.commands), tuple(self.reasons))
 
     def set(self, **changes: Any) -> None:
@@ -50,14 +54,15 @@ class Board:
 
     def put(self, sub_goal: SubGoal) -> None:
         """The sub-goal as it is now."""
-        self.state = with_sub_goal(self.state, sub_goal)
-        data = {"questionId": self.state.question_id, **sub_goal.wire()}
-        event = self.event(SUB_GOAL_UPDATED, data, subGoalId=sub_goal.id)
-        if sub_goal.id in self._changed:
-            self._events[self._changed[sub_goal.id]] = event
-        else:
+        changes = ending(self.state, sub_goal)
+        if self._sub_goals is None:
+            changes["sub_goals"] = self._sub_goals = dict(self.state.sub_goals)
+        self._sub_goals[sub_goal.id] = sub_goal  # the board's own copy until the verdict is given
+        if changes:
+            self.set(**changes)
+        if sub_goal.id not in self._changed:
             self._changed[sub_goal.id] = len(self._events)
-            self._events.append(event)
+            self.tell(SUB_GOAL_UPDATED, {}, subGoalId=sub_goal.id)
 
     def fail(self, sub_goal: SubGoal, says: str, *, root: int = 0, transient: bool = False) -> None:
         ended = self.state.round

@@ -180,19 +180,24 @@ class _Gate:
 
     def _could_wait(self) -> list[SubGoal]:
         """What is pending, what is new and makes sense, and what suffers from another's failure."""
-        old = (each for each in self.before.sub_goals.values() if each.is_open or each.root)
-        return [*old, *(each for each in self.new.values() if each.status != "failed")]
+        old = [each for each in self.before.sub_goals.values() if each.is_open]
+        return [*old, *self._suffering(), *(each for each in self.new.values() if each.status != "failed")]
 
     def _revive(self) -> None:
         """What failed because of another waits again, once nothing it waits for has failed any more."""
         going = True
         while going:
             going = False
-            for each in self.before.sub_goals.values():
-                if each.root and each.id not in self.changed and not self._suffers(each):
+            for each in self._suffering():
+                if each.id not in self.changed and not self._suffers(each):
                     waits = replace(each, status="pending", error="", root=0, ended_round=0)
                     self.changed[each.id] = waits
                     going = True
+
+    def _suffering(self) -> list[SubGoal]:
+        """What failed because of another, unless something else stands in for it by now."""
+        found = self.before.sub_goals.values()
+        return [each for each in found if each.root and each.id not in self.stand_ins]
 
     def _suffers(self, sub_goal: SubGoal) -> bool:
         found = (self.find(source) for source in self.sources(sub_goal))

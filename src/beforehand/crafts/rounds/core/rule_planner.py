@@ -61,7 +61,8 @@ def wanted_of(state: QuestionState) -> tuple[str, ...]:
 def _without_more(state: QuestionState, why: list[str]) -> PlannerDecision:
     """Nothing more can be done: what there is will do, or it has failed."""
     deliverables = list(state.deliverables())
-    said = " ".join(why) or "No worker delivers what is wanted."
+    roots = [says for says in why if " failed: " in says] or why
+    said = " ".join(roots) or "No worker delivers what is wanted."
     if deliverables:
         refs = outputs_by_name(state, deliverables)
         return PlannerDecision(action="done", reasoning=f"This is all there is. {said}", synthesis_inputs=refs)

@@ -211,10 +211,13 @@ class QuestionState:
 
 def with_sub_goal(state: QuestionState, sub_goal: SubGoal) -> QuestionState:
     """The state with a sub-goal as it is now."""
+    return replace(state, sub_goals={**state.sub_goals, sub_goal.id: sub_goal}, **ending(state, sub_goal))
+
+
+def ending(state: QuestionState, sub_goal: SubGoal) -> dict[str, Any]:
+    """What else changes in a state when a sub-goal that was under way ends."""
     before = state.sub_goals.get(sub_goal.id)
-    finished, ended = state.finished, state.ended
-    if before is not None and before.is_busy and not sub_goal.is_open:
-        ended = (*ended, sub_goal.id)
-    if sub_goal.status == "success" and sub_goal.id not in finished:
-        finished = (*finished, sub_goal.id)
-    return replace(state, sub_goals={**state.sub_goals, sub_goal.id: sub_goal}, finished=finished, ended=ended)
+    if before is None or not before.is_busy or sub_goal.is_open:
+        return {}
+    ended = {"ended": (*state.ended, sub_goal.id)}
+    return ended | {"finished": (*state.finished, sub_goal.id)} if sub_goal.status == "success" else ended

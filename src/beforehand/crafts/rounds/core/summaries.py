@@ -19,7 +19,11 @@ def summary_of(value: Any) -> str:
         case None | bool() | int() | float():
             return json.dumps(value)
         case str():
-            return json.dumps(value, ensure_ascii=False) if len(value) <= SHORT else f"text, {len(value)} characters"
+            return (
+                json.dumps(value, ensure_ascii=False)
+                if len(value) <= SHORT
+                else f"text, {counted(len(value), 'character')}"
+            )
         case Mapping():
             return f"object, {counted(len(value), 'field')}{_names(value)}"
         case list() | tuple():
