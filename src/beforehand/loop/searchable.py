@@ -37,6 +37,7 @@ def event_index(fields: Sequence[Field], nouns: Sequence[Noun]) -> Index:
         _event_fold(every),
         time="ts",
         nouns=(Noun(("event",)), *nouns),
+        conditions=(Condition(("sent", "given", "recorded", "written")),),
         shown=("ts", "kind", "scene"),
         sped=(("kind", "ts"), ("ts",)),
     )
