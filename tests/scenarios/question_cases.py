@@ -12,7 +12,8 @@ CREATE TEMP TABLE sent AS SELECT json_extract(data, '$.taskId') AS task, MIN(jso
     FROM ev WHERE kind = 'taskUpdated' AND json_extract(data, '$.sentTsMs') > 0 GROUP BY 1;
 CREATE TEMP TABLE t AS SELECT body ->> '$.taskId' AS task, body ->> '$.streamId' AS stream,
     body ->> '$.robotId' AS robot, body ->> '$.sourceId' AS source, body ->> '$.targetId' AS target,
-    body ->> '$.status' AS status, body ->> '$.step' AS step, body ->> '$.errorCode' AS code, body ->> '$.error' AS error,
+    body ->> '$.status' AS status, body ->> '$.step' AS step, body ->> '$.errorCode' AS code,
+    body ->> '$.error' AS error,
     body ->> '$.createdTsMs' AS made, body ->> '$.endedTsMs' AS ended,
     (sent.at - (body ->> '$.createdTsMs')) / 1000.0 AS wait,
     ((body ->> '$.endedTsMs') - (body ->> '$.createdTsMs')) / 1000.0 AS took
@@ -106,7 +107,7 @@ CASES = (
         ("why did task t13 fail?", "what went wrong with task hall-t13?", "why was t13 failed"),
     ),
     Case(
-        "SELECT task, status, error FROM t WHERE task = (SELECT task FROM t WHERE status = 'failed' ORDER BY ended LIMIT 1)",
+        "SELECT task, status, error FROM t WHERE status = 'failed' ORDER BY ended LIMIT 1",
         ("why did task FIRST fail?", "what caused task FIRST to fail", "for what reason did transport FIRST fail?"),
     ),
     Case(
@@ -247,7 +248,7 @@ CASES = (
         ),
     ),
     Case(
-        f"SELECT COUNT(*) FROM t WHERE {FAILED} AND ended BETWEEN (SELECT MAX(ts) FROM ev WHERE kind = 'fleetHeld') AND :now",
+        f"SELECT COUNT(*) FROM t WHERE {FAILED} AND ended >= (SELECT MAX(ts) FROM ev WHERE kind = 'fleetHeld')",
         (
             "how many tasks failed since the last hold?",
             "number of failures since the last hold",
@@ -291,7 +292,7 @@ CASES = (
         ),
     ),
     Case(
-        "SELECT COUNT(*) FROM ev WHERE kind = 'commandSent' AND robot = 'RB-01' AND ts BETWEEN :today AND :tomorrow - 1",
+        f"SELECT COUNT(*) FROM ev WHERE kind = 'commandSent' AND robot = 'RB-01' AND ts {TODAY}",
         (
             "how many commands were sent to RB-01 today?",
             "number of orders given to RB-01 today",
@@ -405,7 +406,7 @@ CASES = (
         ),
     ),
     Case(
-        f"SELECT place, COUNT(*) FROM h WHERE what = 'pick' AND NOT ok AND at {OCTOBER} GROUP BY place ORDER BY 2 DESC, 1",
+        f"SELECT place, COUNT(*) FROM h WHERE what = 'pick' AND NOT ok AND at {OCTOBER} GROUP BY 1 ORDER BY 2 DESC, 1",
         (
             "failed picks per worksite in October",
             "how many picks failed by place in October?",

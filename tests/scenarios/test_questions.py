@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from tests.scenarios.fleet_month import NOW, month_of_events, ms
-from tests.scenarios.question_cases import CASES, TIMES, VIEWS, Case
+from tests.scenarios.question_cases import CASES, DONE, TIMES, VIEWS, YESTERDAY, Case
 
 from beforehand.adapters.search.embedded import EmbeddedSearch
 from beforehand.adapters.sqlite.store import SqliteStore
@@ -127,9 +127,7 @@ async def test_questions_go_on_from_the_one_before(month: Month) -> None:
     assert sum(row[1] for row in hours.answer.rows) == first.answer.rows[0][0]
     assert len(hours.answer.rows) == 24
     one = await month.ask("only RB-01", hours.question)
-    (expected,) = month.by_hand(
-        "SELECT COUNT(*) FROM t WHERE status = 'completed' AND robot = 'RB-01' AND ended BETWEEN :yesterday AND :today - 1"
-    )[0]
+    (expected,) = month.by_hand(f"SELECT COUNT(*) FROM t WHERE {DONE} AND robot = 'RB-01' AND ended {YESTERDAY}")[0]
     assert sum(row[1] for row in one.answer.rows) == expected
     other = await month.ask("what about RB-02?", one.question)
     assert [one.values for one in other.question.filters if one.source == "name:robot"] == [("RB-02",)]

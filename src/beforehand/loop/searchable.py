@@ -39,7 +39,7 @@ def event_index(fields: Sequence[Field], nouns: Sequence[Noun]) -> Index:
         nouns=(Noun(("event",)), *nouns),
         conditions=(Condition(("sent", "given", "recorded", "written")),),
         shown=("ts", "kind", "scene"),
-        sped=(("kind", "ts"), ("ts",)),
+        sped=(("kind", "ts"), ("ts",), *((one.name, "ts") for one in fields if one.names)),
     )
 
 
