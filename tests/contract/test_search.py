@@ -55,7 +55,7 @@ async def search(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         if request.param == "remote":
             server = await stack.enter_async_context(serving(tmp_path))
             await server.runtime.store.append(EVENTS)
-            server.runtime.search._now_ms = lambda: NOW
+            server.runtime.search = EmbeddedSearch(server.runtime.store, searched(CRAFTS), now_ms=lambda: NOW)
             made = RemoteSearch(f"{server.url}/api/v1/search/", now_ms=lambda: NOW)
         else:
             store: Any = (
