@@ -24,7 +24,7 @@ def paths() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
 
 
 @cache
-def validator(method: str, path: str, status: int) -> Draft202012Validator | None:
+def validator(method: str, path: str, status: int, kind: str) -> Draft202012Validator | None:
     """What judges the JSON of an answer; None for a path the schema does not have."""
     calls = next((calls for pattern, calls in paths() if pattern.fullmatch(path) and method in calls), None)
     if calls is None:
@@ -33,7 +33,6 @@ def validator(method: str, path: str, status: int) -> Draft202012Validator | Non
     declared = responses.get(str(status), responses["default"] if status >= 400 else None)
     assert declared is not None, f"{method} {path} answered {status}, which the schema does not declare"
     content = declared.get("content", {})
-    kind = "application/problem+json" if status >= 400 else "application/json"
     assert kind in content, f"{method} {path} answered {status} as {kind}, which the schema does not declare"
     return Draft202012Validator({**content[kind]["schema"], "components": schema()["components"]})
 
@@ -44,7 +43,7 @@ async def held_to_the_schema(answer: httpx2.Response) -> None:
     path = answer.request.url.path
     if kind not in ("application/json", "application/problem+json") or path.endswith("/openapi.json"):
         return
-    judge = validator(answer.request.method.lower(), path, answer.status_code)
+    judge = validator(answer.request.method.lower(), path, answer.status_code, kind)
     if judge is None:
         return
     await answer.aread()

@@ -37,8 +37,9 @@ def event_index(fields: Sequence[Field], nouns: Sequence[Noun]) -> Index:
         _event_fold(every),
         time="ts",
         nouns=(Noun(("event",)), *nouns),
+        conditions=(Condition(("sent", "given", "recorded", "written")),),
         shown=("ts", "kind", "scene"),
-        sped=(("kind", "ts"), ("ts",)),
+        sped=(("kind", "ts"), ("ts",), *((one.name, "ts") for one in fields if one.names)),
     )
 
 

@@ -479,38 +479,6 @@ class HealthShape(StatusShape):
     now: int = Field(description="Milliseconds since 1970 by the server's clock, which deadlines are told in.")
 
 
-class SearchShape(Shape):
-    """What a search found, as Elasticsearch answers it."""
-
-    model_config = ConfigDict(alias_generator=None)
-
-    took: int
-    timed_out: bool
-    shards: dict[str, Any] = Field(alias="_shards")
-    hits: dict[str, Any]
-    aggregations: dict[str, Any] | None = None
-
-
-class SearchCountShape(Shape):
-    count: int
-    shards: dict[str, Any] = Field(alias="_shards")
-
-
-class SearchRefusal(Shape):
-    model_config = ConfigDict(alias_generator=None)
-
-    type: str
-    reason: str
-    root_cause: list[dict[str, Any]]
-
-
-class SearchErrorShape(Shape):
-    """A refusal as Elasticsearch's clients read it."""
-
-    error: SearchRefusal
-    status: int
-
-
 def gives(model: Any, status: int = 200, description: str = "Done.") -> dict[int | str, dict[str, Any]]:
     """The schema's words for an answer; refusals look the same everywhere."""
     return {status: {"model": model, "description": description}, "default": REFUSAL}

@@ -26,7 +26,7 @@ from beforehand.ports.store import Store
 T = TypeVar("T")
 _CHUNK = 2_000
 _THREADS = 2
-_WAIT_S = 30.0
+WAIT_S = 30.0
 """How long a question waits for events that are not in the tables yet, before it is told to come back."""
 
 
@@ -41,12 +41,14 @@ class EmbeddedSearch:
         now_ms: Callable[[], int],
         path: Path | None = None,
         longest_s: float = LONGEST_S,
+        wait_s: float = WAIT_S,
     ) -> None:
         self._store = store
         self._indexes = {index.name: index for index in indexes}
         self._now_ms = now_ms
         self._path = path
         self._longest_s = longest_s
+        self._wait_s = wait_s
         self._temporary: TemporaryDirectory[str] | None = None
         self._writing: sqlite3.Connection | None = None
         self._mine = local()
@@ -104,7 +106,7 @@ class EmbeddedSearch:
     async def _be_up_to_date(self) -> None:
         """Wait until everything that is in the log now is in the tables; the reading goes on when the wait is over."""
         wanted = await self._store.last_seq()
-        until = time.monotonic() + _WAIT_S
+        until = time.monotonic() + self._wait_s
         while self._writing is None or self._read < wanted:
             if self._reading is None or self._reading.done():
                 self._reading = asyncio.ensure_future(self._catch_up(wanted))

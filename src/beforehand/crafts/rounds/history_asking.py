@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.crafts.rounds.core.question_answer import Answer, answer_of
+from beforehand.crafts.rounds.core.question_parts import Knowledge
 from beforehand.crafts.rounds.core.question_query import body_of, summary_of
 from beforehand.crafts.rounds.core.question_shape import Question
-from beforehand.crafts.rounds.core.question_text import Knowledge, understand
+from beforehand.crafts.rounds.core.question_text import understand
 from beforehand.crafts.rounds.core.question_time import Moments, last_moments
 from beforehand.model.event import from_iso
 from beforehand.ports.search import Index, Search, Searchable

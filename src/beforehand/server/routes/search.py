@@ -16,7 +16,8 @@ from beforehand.server.callers import RuntimeDep
 from beforehand.server.errors import MalformedError, status_of
 from beforehand.server.requests import read_document
 from beforehand.server.responses import Json
-from beforehand.server.shapes import REFUSAL, SearchCountShape, SearchErrorShape, SearchShape
+from beforehand.server.search_shapes import SearchCountShape, SearchErrorShape, SearchShape
+from beforehand.server.shapes import REFUSAL
 
 router = APIRouter(tags=["search"])
 _PRODUCT = {"X-Elastic-Product": "Elasticsearch"}

@@ -7,7 +7,7 @@ from typing import Any
 from beforehand.crafts.rounds.core.chart import Chart
 from beforehand.crafts.rounds.core.question_query import GROUPS, PART, VALUE, summary_of
 from beforehand.crafts.rounds.core.question_shape import Question
-from beforehand.model.words import named
+from beforehand.model.words import counted, named
 from beforehand.ports.search import Found, Index
 
 _DAYS = {"hour": 16, "day": 10, "week": 10, "month": 7}
@@ -46,17 +46,17 @@ def answer_of(question: Question, found: Found, index: Index) -> Answer:
         return _grouped(question, found, index)
     if question.how or question.act == "distinct":
         return _valued(question, found, index)
-    return Answer(f"{found.total} {question.noun}.", (question.noun,), ((found.total,),))
+    return Answer(f"{counted(found.total, question.noun, question.many)}.", (question.many,), ((found.total,),))
 
 
 def _listed(question: Question, found: Found, index: Index) -> Answer:
     columns = index.shown
     rows = tuple(tuple(_inside(hit.source or {}, name) for name in columns) for hit in found.hits)
     if not rows:
-        said = f"There are only {found.total}." if found.total else f"There are no such {question.noun}."
+        said = f"There are only {found.total}." if found.total else f"There are no such {question.many}."
         return Answer(said, tuple(map(named, columns)))
     first, last = question.start + 1, question.start + len(rows)
-    says = f"{found.total} {question.noun}; these are {first} to {last}."
+    says = f"{counted(found.total, question.noun, question.many)}; these are {first} to {last}."
     return Answer(says, tuple(map(named, columns)), rows, more=max(found.total - last, 0))
 
 
@@ -70,7 +70,7 @@ def _inside(source: Mapping[str, Any], name: str) -> Any:
 def _why(question: Question, found: Found) -> Answer:
     """What the documents themselves say went wrong."""
     if not found.hits:
-        return Answer(f"There are no such {question.noun}: {summary_of(question)}")
+        return Answer(f"There are no such {question.many}: {summary_of(question)}")
     rows = []
     for hit in found.hits:
         source = hit.source or {}
@@ -85,7 +85,7 @@ def _why(question: Question, found: Found) -> Answer:
 
 def _when(question: Question, found: Found) -> Answer:
     if not found.hits:
-        return Answer(f"There are no such {question.noun}.")
+        return Answer(f"There are no such {question.many}.")
     at = _inside(found.hits[0].source or {}, question.time)
     which = "last" if question.down else "first"
     return Answer(f"The {which} of {found.total}: {at}.", (named(question.time),), ((at,),))
@@ -94,7 +94,7 @@ def _when(question: Question, found: Found) -> Answer:
 def _share(question: Question, found: Found) -> Answer:
     part = found.aggregations[PART]["doc_count"]
     share = round(100 * part / found.total, 1) if found.total else None
-    told = "There are none." if share is None else f"{share:g} %: {part} of {found.total} {question.noun}."
+    told = "There are none." if share is None else f"{share:g} %: {part} of {found.total} {question.many}."
     return Answer(told, ("share %", "of them", "in all"), ((share, part, found.total),))
 
 
@@ -103,7 +103,7 @@ def _valued(question: Question, found: Found, index: Index) -> Answer:
     unit = _unit(question, index)
     label = _label(question)
     if value is None:
-        return Answer(f"There is nothing to measure: {found.total} {question.noun} fit.", (label,), ())
+        return Answer(f"There is nothing to measure: {found.total} {question.many} fit.", (label,), ())
     return Answer(f"{label.capitalize()}: {_number(value)}{unit}.", (label,), ((_number(value),),))
 
 
@@ -133,7 +133,7 @@ def _grouped(question: Question, found: Found, index: Index) -> Answer:
     rows = tuple((key, None if value is None else _number(value)) for key, value in rows_in(question, found))
     label, unit = _label(question), _unit(question, index)
     if not rows:
-        return Answer(f"There are no such {question.noun}.", (by, label))
+        return Answer(f"There are no such {question.many}.", (by, label))
     chart = Chart(
         f"{label} per {by}",
         tuple(key for key, _ in rows),
@@ -145,7 +145,7 @@ def _grouped(question: Question, found: Found, index: Index) -> Answer:
     if question.act == "top":
         says = f"{first}: {value}{unit}."
     else:
-        says = f"{label.capitalize()} per {by}: {len(rows)} of them, {found.total} {question.noun} in all."
+        says = f"{label.capitalize()} per {by}: {len(rows)} of them, {found.total} {question.many} in all."
     return Answer(says, (by, label), rows, chart if len(rows) > 1 else None)
 
 
@@ -153,7 +153,7 @@ def _label(question: Question) -> str:
     if question.act == "distinct":
         return f"different {named(question.measure)}"
     if not question.how:
-        return question.noun
+        return question.many
     word = {"avg": "average", "sum": "total", "max": "longest", "min": "shortest", "median": "median"}[question.how]
     return f"{word} {named(question.measure).removesuffix(' s')}"
 

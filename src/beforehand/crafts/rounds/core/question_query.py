@@ -56,7 +56,7 @@ def _aggregations(question: Question) -> dict[str, Any]:
     if question.group:
         way = "desc" if question.down else "asc"
         order = {VALUE: way} if question.how and question.how != "median" else {"_count": way}
-        size = question.size if question.act == "top" and not question.how == "median" else 1000
+        size = question.size if question.act == "top" and question.how != "median" else 1000
         terms = {"field": question.group, "size": size, "order": order}
         return {GROUPS: {"terms": terms} | ({"aggs": inside} if inside else {})}
     return inside
@@ -75,7 +75,7 @@ def _values(question: Question) -> dict[str, Any]:
 
 def summary_of(question: Question) -> str:
     """What was understood, in prose: a person can see whether it is what was meant."""
-    parts = [f"{_doing(question)} {question.noun}"]
+    parts = [f"{_doing(question)} {question.many}"]
     parts += [_filter_says(one) for one in question.filters if one.source != "noun"]
     if question.span is not None:
         parts.append(

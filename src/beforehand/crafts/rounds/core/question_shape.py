@@ -5,6 +5,7 @@ It is plain data, kept beside the query it becomes, so that "and per hour?" know
 
 from typing import Any, Literal
 
+from beforehand.crafts.rounds.core.question_words import plural
 from beforehand.model.base import WireModel
 
 Act = Literal["count", "list", "top", "measure", "distinct", "share", "why", "when"]
@@ -38,7 +39,7 @@ class Question(WireModel):
     index: str
     act: Act
     noun: str
-    """What is asked about, in the plural, for sentences."""
+    """What is asked about, for sentences."""
     filters: tuple[Filter, ...] = ()
     span: Span | None = None
     time: str
@@ -51,3 +52,7 @@ class Question(WireModel):
     start: int = 0
     corrections: tuple[str, ...] = ()
     """Names that were read as others, a sentence each."""
+
+    @property
+    def many(self) -> str:
+        return plural(self.noun)

@@ -1,7 +1,7 @@
 """Time phrases: `yesterday`, `last 3 hours`, `on Monday between 8 and 10`, `in November`, `since the last hold`.
 
-All times are UTC. The clock comes in as an argument, and so do moments that only the log knows. A phrase that could mean
-two things is not in the list; it is left over, and the question is refused.
+All times are UTC. The clock comes in as an argument, and so do moments that only the log knows. A phrase that could
+mean two things is not in the list; it is left over, and the question is refused.
 """
 
 import re
@@ -216,13 +216,17 @@ def _spoken_date(day: str, month: str, year: str | None, moments: Moments) -> Sp
 
 def _since(match: re.Match[str], moments: Moments) -> Span:
     """Since a day: from its beginning to now."""
-    told = match[1]
+    told = f"in {match[1]}" if match[1] in _MONTHS else match[1]
     inner = next(
         read(found, moments)
         for pattern, read in _PHRASES
         if read is not _since and (found := re.fullmatch(pattern, told)) is not None
     )
-    return _span(_at(inner.start), moments.now + timedelta(milliseconds=1), f"since {inner.says.removeprefix('on ')}")
+    return _span(
+        _at(inner.start),
+        moments.now + timedelta(milliseconds=1),
+        f"since {inner.says.removeprefix('on ').removeprefix('in ')}",
+    )
 
 
 def _since_last(match: re.Match[str], moments: Moments) -> Span:

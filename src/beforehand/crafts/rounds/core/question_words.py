@@ -8,16 +8,17 @@ import re
 from collections.abc import Iterable
 
 TAKEN = "§"
-_FILLERS = frozenset(
-    "a an the of in at on by for did do does was were is are have has had been be there that this which what who we me us "
-    "please our all any their its it so then i want to know tell can could you would like about see them those these "
-    "and with during get got happen happened take make made my give show let's of".split()
+_FILLER = re.compile(
+    r"a|an|the|of|in|at|on|by|for|did|do|does|was|were|is|are|have|has|had|been|be|there|that|this|which|what|who|we|me|"
+    r"us|please|our|all|any|their|its|it|so|then|i|want|to|know|tell|can|could|you|would|like|about|see|them|those|"
+    r"these|and|with|during|get|got|happen|happened|take|make|made|my|give|show",
+    re.IGNORECASE,
 )
 
 
 class Words:
     def __init__(self, text: str) -> None:
-        plain = re.sub(r"[?!,;\"“”]|\.(?=\s|$)", " ", text.replace("’", "'"))
+        plain = re.sub(r"[?!,;\"“”]|[.:](?=\s|$)", " ", text.replace("’", "'"))
         self.text = f" {' '.join(plain.split())} "
         self.refused: list[str] = []
 
@@ -49,7 +50,7 @@ class Words:
     @property
     def rest(self) -> list[str]:
         """The words nobody took, fillers aside."""
-        return [word for word in re.findall(r"[^\s§]+", self.text) if word.lower() not in _FILLERS]
+        return [word for word in re.findall(r"[^\s§]+", self.text) if not _FILLER.fullmatch(word)]
 
 
 def forms(word: str) -> str:
