@@ -61,6 +61,12 @@ def _http() -> Any:
     return HTTP
 
 
+def _mcp() -> Any:
+    from beforehand.crafts.agent.mcp import TOOLS
+
+    return TOOLS
+
+
 CRAFT = Craft(
     "agent",
     open=open_sessions,
@@ -68,5 +74,6 @@ CRAFT = Craft(
     remembers=(WORLD_ROW,),
     sentences=SENTENCES,
     http=_http,
+    mcp=_mcp,
     plugin_points=(VERB_GROUP, GROUP),
 )
