@@ -1,5 +1,7 @@
 """`beforehand mcp`: standard output carries the protocol, so whatever else is said goes to standard error."""
 
+import asyncio
+import signal
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,23 +29,20 @@ def mcp(
     Over standard input and output unless --http is given. It asks the server of the home if one runs, else it reads
     the log. Nothing a client calls moves a machine or changes a file.
     """
+    from beforehand.cli.logs import quiet_logs
     from beforehand.cli.mcp.desk import HomeDesk
-    from beforehand.cli.run_async import run_async
-    from beforehand.cli.screen import print_err
     from beforehand.model.errors import BadInputError
 
     if not http and (host is not None or port is not None):
         raise BadInputError("--host and --port say where to listen, so they need --http.", code="usage")
     desk = HomeDesk(settings_from(workspace=workspace, home=home, db=db))
-    if not http:
-        run_async(_over_stdio(desk))
-        return DONE
-    from beforehand.cli.mcp.http import serve_http
-
-    def ready(url: str) -> None:
-        print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
-
-    run_async(serve_http(desk, host or HOST, PORT if port is None else port, ready))
+    quiet_logs()
+    if http:
+        asyncio.run(_over_http(desk, host or HOST, PORT if port is None else port))
+    else:
+        # A thread that waits for the next line cannot be called off, so a signal ends the process as it stands.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        asyncio.run(_over_stdio(desk))
     return DONE
 
 
@@ -54,3 +53,12 @@ async def _over_stdio(desk: "HomeDesk") -> None:
     from beforehand.cli.mcp.offer import offer_of
 
     await serve_stdio(offer_of(load_crafts(), lambda request: desk), __version__)
+
+
+async def _over_http(desk: "HomeDesk", host: str, port: int) -> None:
+    from beforehand.cli.mcp.http import serve_http
+    from beforehand.cli.screen import print_err
+
+    await serve_http(
+        desk, host, port, lambda url: print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
+    )
