@@ -39,8 +39,8 @@ async def test_a_plan_is_handed_in_approved_and_followed(cli: Cli, mode: str) ->
 
 async def test_two_clients_at_once_one_of_them_over_pipes(cli: Cli) -> None:
     async with over_http(served(cli)) as first, over_stdio(cli) as second, over_http(served(cli)) as third:
-        calls = [one("submit_plan", plan={"steps": [WAIT]}) for one in (first, second, third)]
-        handed = [(await call)["planId"] for call in calls]
+        calls = [one("submit_plan", plan={"steps": [WAIT]}) for one in (first, second, third) for _ in range(3)]
+        handed = [told["planId"] for told in await asyncio.gather(*calls)]
         looked = await asyncio.gather(*(one("list_plans") for one in (first, second, third)))
     assert all({plan["id"] for plan in one["plans"]} == set(handed) for one in looked)
 

@@ -13,9 +13,9 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.settings import Settings
 from beforehand.app.tokens import may
 from beforehand.cli.asking import server_of
-from beforehand.cli.backend import Call, open_backend
+from beforehand.cli.backend import STARTING_PAUSE_S, STARTING_TRIES, Call, open_backend
 from beforehand.cli.remote_backend import RemoteBackend
-from beforehand.model.errors import ForbiddenError
+from beforehand.model.errors import ForbiddenError, NotLeadingError
 from beforehand.ports.store import Leader
 
 NOTE = "beforehand mcp"
@@ -44,8 +44,15 @@ class HomeDesk:
 
     async def perform(self, here: Here, method: str, path: str, body: Any = None) -> Any:
         self.require_operator("writing")
-        async with open_backend(self.settings, note=NOTE) as backend:
-            return await backend.perform(here, Call(method, path, body))
+        for tried in range(STARTING_TRIES):
+            try:
+                async with open_backend(self.settings, note=NOTE) as backend:
+                    return await backend.perform(here, Call(method, path, body))
+            except NotLeadingError as error:
+                if error.extra.get("note") != NOTE or tried == STARTING_TRIES - 1:
+                    raise
+            await asyncio.sleep(STARTING_PAUSE_S)  # another client writes, which is done in a moment
+        raise AssertionError("Every try returns or raises.")
 
     async def server(self) -> Leader | None:
         """The server that leads the home, if one runs."""
