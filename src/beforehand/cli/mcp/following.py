@@ -12,8 +12,10 @@ from beforehand.model.plan import RunStatus
 from beforehand.ports.mcp import McpAnswer, McpTool
 
 MOST_WAIT_S = 60
-PAUSE_S = 0.3
-MOST_RUNS = 200
+PAUSE_S = 0.5
+FEW_RUNS = 50
+MOST_RUNS = 10_000
+"""Runs are listed newest first, and a plan that is followed has one of the newest, nearly always."""
 
 
 async def follow_plan(desk: HomeDesk, given: Mapping[str, Any]) -> McpAnswer:
@@ -30,12 +32,18 @@ async def follow_plan(desk: HomeDesk, given: Mapping[str, Any]) -> McpAnswer:
 
 async def _standing(desk: HomeDesk, plan_id: str, version: int) -> dict[str, Any]:
     """The review of this version, and the newest run of the plan if there is one."""
+    review = await decision_now(desk, f"{plan_id}-v{version}")
+    run = await _newest_run(desk, plan_id, FEW_RUNS)
+    if run is None and review["status"] != "open":
+        run = await _newest_run(desk, plan_id, MOST_RUNS)
+    return {"review": review} if run is None else {"review": review, "run": await run_now(desk, run)}
+
+
+async def _newest_run(desk: HomeDesk, plan_id: str, among: int) -> str | None:
     from beforehand.app.runs import list_runs
 
-    review = await decision_now(desk, f"{plan_id}-v{version}")
-    runs = await desk.look(path_to("runs", limit=str(MOST_RUNS)), lambda runtime: list_runs(runtime, limit=MOST_RUNS))
-    run = next((run["runId"] for run in runs if run["planId"] == plan_id), None)
-    return {"review": review} if run is None else {"review": review, "run": await run_now(desk, run)}
+    runs = await desk.look(path_to("runs", limit=str(among)), lambda runtime: list_runs(runtime, limit=among))
+    return next((str(run["runId"]) for run in runs if run["planId"] == plan_id), None)
 
 
 def _is_settled(found: Mapping[str, Any]) -> bool:
