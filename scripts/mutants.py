@@ -63,7 +63,12 @@ COVERS = {
         *FLEETS,
     ),
     "adapters/graph": ("tests/contract/test_graph*.py",),
-    "adapters/mcp": ("tests/contract/test_mcp*.py", "tests/rooms/tools/test_mcp*.py"),
+    "adapters/mcp": (
+        "tests/contract/test_mcp*.py",
+        "tests/rooms/tools/test_mcp*.py",
+        "tests/rooms/adapters/test_mcp*.py",
+        "tests/rooms/cli/test_mcp*.py",
+    ),
     "adapters": ("tests/rooms/adapters/test_*.py", "tests/contract/test_store*.py", "tests/contract/test_log*.py"),
     "model": ("tests/rooms/model/test_*.py", "tests/rooms/engine/test_*.py", *PLANS, *FLEETS),
     "ports": ("tests/rooms/ports/test_*.py", "tests/rooms/crafts/*/test_*.py", *PLANS),

@@ -1,11 +1,17 @@
-"""A real Bolt server for the whole session, an empty database for each test, and a line to it that can break."""
+"""A real Bolt server for the whole session, an empty database for each test, and a line to it that can break.
+
+And packages from npm, installed once.
+"""
 
 import asyncio
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,3 +161,38 @@ async def line(server: BoltServer) -> AsyncIterator[Line]:
     await relay.open()
     yield relay
     await relay.close()
+
+
+@pytest.fixture(scope="session")
+def npm_package(executable: Callable[[str], Path]) -> Callable[[str, str], Path]:
+    """`npm_package(name, version)`: the folder of a package, installed once beside the environment's own packages."""
+
+    def installed(name: str, version: str) -> Path:
+        home = Path(sys.prefix) / "share" / "beforehand-tests" / f"{name.rpartition('/')[2]}-{version}"
+        if not (home / "node_modules" / name).exists():
+            _install(executable, f"{name}@{version}", home)
+        return home / "node_modules" / name
+
+    return installed
+
+
+def _install(executable: Callable[[str], Path], package: str, home: Path) -> None:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(dir=home.parent))
+    path = os.pathsep.join([str(executable("node").parent), os.environ.get("PATH", os.defpath)])
+    options = ["--no-audit", "--no-fund", "--ignore-scripts"]
+    done = subprocess.run(
+        [executable("npm"), "install", "--prefix", fresh, *options, package],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        shutil.rmtree(fresh)
+        missing = f"npm could not install {package}: {done.stderr[-500:]}"
+        pytest.fail(missing) if os.environ.get("CI", "").lower() == "true" else pytest.skip(missing)
+    try:
+        fresh.rename(home)
+    except OSError:  # another test process was quicker
+        shutil.rmtree(fresh)

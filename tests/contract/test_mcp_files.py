@@ -1,10 +1,5 @@
 """The MCP client against a server that others wrote: npm's server for files, started by its path."""
 
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -22,31 +17,8 @@ pytestmark = pytest.mark.needs("node", "npm")
 
 
 @pytest.fixture(scope="session")
-def server_script(executable: Callable[[str], Path]) -> Path:
-    """Where the server lies, installed once beside the environment's packages."""
-    home = Path(sys.prefix) / "share" / "beforehand-tests" / f"server-filesystem-{VERSION}"
-    script = home / "node_modules" / PACKAGE / "dist" / "index.js"
-    if script.exists():
-        return script
-    home.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=home.parent))
-    path = os.pathsep.join([str(executable("node").parent), os.environ.get("PATH", os.defpath)])
-    installed = subprocess.run(
-        [executable("npm"), "install", "--prefix", fresh, "--no-audit", "--no-fund", f"{PACKAGE}@{VERSION}"],
-        env=os.environ | {"PATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if installed.returncode != 0:
-        shutil.rmtree(fresh)
-        missing = f"npm could not install {PACKAGE} {VERSION}: {installed.stderr[-500:]}"
-        pytest.fail(missing) if os.environ.get("CI", "").lower() == "true" else pytest.skip(missing)
-    try:
-        fresh.rename(home)
-    except OSError:  # another test process was quicker
-        shutil.rmtree(fresh)
-    return script
+def server_script(npm_package: Callable[[str, str], Path]) -> Path:
+    return npm_package(PACKAGE, VERSION) / "dist" / "index.js"
 
 
 @pytest.fixture

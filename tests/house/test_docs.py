@@ -129,3 +129,13 @@ def test_every_http_call_is_documented(http_page: str, repository: Path) -> None
     assert calls
     documented = documented_calls(http_page)
     assert sorted(call for call in calls if not is_documented(call, documented)) == []
+
+
+def test_every_tool_for_mcp_clients_is_documented(repository: Path) -> None:
+    from beforehand.app.crafts import load_crafts
+    from beforehand.cli.mcp.offer import offer_of
+
+    page = (repository / "docs" / "mcp.md").read_text(encoding="utf-8")
+    tools = offer_of(load_crafts(built_in_only=True), lambda request: None).tools  # type: ignore[arg-type, return-value]
+    listed = {name for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
+    assert listed == tools.keys()

@@ -41,6 +41,12 @@ def test_the_wheel_carries_every_scene(wheel_names: list[str], repository: Path)
     assert scenes <= set(wheel_names)
 
 
+def test_the_wheel_carries_every_page(wheel_names: list[str], repository: Path) -> None:
+    pages = {f"beforehand/docs/{path.name}" for path in (repository / "docs").glob("*.md")}
+    assert pages
+    assert pages == {name for name in wheel_names if name.startswith("beforehand/docs/")}
+
+
 def test_the_wheel_carries_every_module(wheel_names: list[str], repository: Path) -> None:
     source = repository / "src"
     modules = {path.relative_to(source).as_posix() for path in (source / "beforehand").rglob("*.py")}

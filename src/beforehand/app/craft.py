@@ -14,6 +14,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 from beforehand.model.versions import Upcasters
+from beforehand.ports.mcp import McpTool
 from beforehand.ports.search import Searchable
 from beforehand.ports.store import Store
 from beforehand.ports.tool import Tool
@@ -261,5 +262,7 @@ class Craft:
     """What can be searched and asked about its events."""
     http: Callable[[], Any] | None = None
     """Its calls (`server.kit.HttpPart`), imported only where a server is made."""
+    mcp: Callable[[], Sequence[McpTool]] | None = None
+    """Its tools for programs that call over MCP, imported only where they are served; none may move anything."""
     plugin_points: tuple[str, ...] = ()
     """Groups of entry points of its own, loaded by the craft, that `beforehand plugins` lists."""

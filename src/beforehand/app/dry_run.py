@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.app.crafts import Crafts, load_crafts
-from beforehand.app.intake import PlanInput, take_in
+from beforehand.app.intake import PlanInput, SceneFinder, take_in
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import find_anywhere, findings, saved_scene, scene_row
 from beforehand.app.settings import Settings
-from beforehand.app.stores import open_reading, store_exists, store_in_memory
+from beforehand.app.stores import open_reading, open_store, store_exists, store_in_memory
 from beforehand.engine.validate import invalid_plan
 from beforehand.model.errors import UnavailableError
 from beforehand.model.plan import Plan
@@ -52,6 +52,25 @@ async def _known_rows(settings: Settings, crafts: Crafts) -> list[Row]:
     return rows
 
 
+@asynccontextmanager
+async def open_for_looking(settings: Settings, *, with_servers: bool = False) -> AsyncIterator[Runtime]:
+    """A runtime over the home's own log, beside whoever leads it: it can read, and write nothing at all.
+
+    Without a home it is over an empty log.
+    """
+    crafts = load_crafts()
+    if store_exists(settings.database):
+        store = await open_store(
+            settings.database, project=crafts.projection(), upcasters=crafts.upcasters(), lead=False, now_ms=lambda: 0
+        )
+    else:
+        store = store_in_memory(crafts.projection())
+    async with open_runtime(
+        settings, store=store, with_servers=with_servers, serves=False, runs_plans=False, crafts=crafts
+    ) as runtime:
+        yield runtime
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     steps: int
@@ -62,10 +81,10 @@ class Checked:
     """That end in words."""
 
 
-async def check_plan(settings: Settings, given: PlanInput) -> Checked:
+async def check_plan(settings: Settings, given: PlanInput, *, scene_of: SceneFinder = saved_scene) -> Checked:
     """The plan in a document and everything that is wrong with it."""
     async with open_dry_run(settings) as runtime:
-        taken = await take_in(runtime, given, scene_of=saved_scene)
+        taken = await take_in(runtime, given, scene_of=scene_of)
         steps = len(taken.plan.steps) or _length(given.document)
         if taken.problems:
             return Checked(steps, taken.problems)
@@ -77,7 +96,9 @@ def _length(document: Any) -> int:
     return len(steps) if isinstance(steps, list) else 0
 
 
-async def preview_input(settings: Settings, given: PlanInput) -> tuple[dict[str, Any], str | None]:
+async def preview_input(
+    settings: Settings, given: PlanInput, *, scene_of: SceneFinder = saved_scene
+) -> tuple[dict[str, Any], str | None]:
     """What a plan would do, and a picture of it in characters where its craft draws one.
 
     Raises BadInputError when it cannot even be read.
@@ -85,7 +106,7 @@ async def preview_input(settings: Settings, given: PlanInput) -> tuple[dict[str,
     from beforehand.app.plans import preview
 
     async with open_dry_run(settings) as runtime:
-        taken = await take_in(runtime, given, scene_of=saved_scene)
+        taken = await take_in(runtime, given, scene_of=scene_of)
         if not taken.plan.steps or _is_unreadable(taken.problems):
             raise invalid_plan(taken.problems)
         shown = await preview(runtime, taken.plan)
@@ -103,7 +124,9 @@ async def _drawn(runtime: Runtime, plan: Plan, shown: dict[str, Any]) -> str | N
     return None if row is None or scenes is None or scenes.draw is None else scenes.draw(row["document"], shown)
 
 
-async def draft_plan(settings: Settings, given: PlanInput) -> tuple[Plan, list[dict[str, Any]]]:
+async def draft_plan(
+    settings: Settings, given: PlanInput, *, scene_of: SceneFinder = saved_scene
+) -> tuple[Plan, list[dict[str, Any]]]:
     """The plan a scene's planner makes of what somebody wants, and its steps in the planner's own form.
 
     It may be without steps, and nothing keeps it. Raises BadInputError with every problem.
@@ -112,7 +135,7 @@ async def draft_plan(settings: Settings, given: PlanInput) -> tuple[Plan, list[d
     from beforehand.model.plan import step_wire
 
     async with open_dry_run(settings, with_servers=False) as runtime:
-        taken = await take_in(runtime, given, scene_of=saved_scene)
+        taken = await take_in(runtime, given, scene_of=scene_of)
         if taken.problems:
             raise invalid_plan(taken.problems)
         planner = await planner_for(runtime, str(taken.plan.scene))

@@ -27,18 +27,21 @@ def kind_of_example(path: Path) -> str | None:
         return next(named, None)
 
 
-def find_document(name_or_file: str) -> Any:
-    """The document of an example scene by name, or of a file; NotFoundError with the names there are."""
+def find_document(name_or_file: str, *, files: bool = True) -> Any:
+    """The document of an example scene by name, or of a file; NotFoundError with the names there are.
+
+    `files` false opens no file that somebody names: for callers who may not read this machine's.
+    """
     from beforehand.app.documents import read_file
 
     examples = example_files()
     if name_or_file in examples:
         return read_file(str(examples[name_or_file]))
-    if name_or_file == "-" or "/" in name_or_file or "." in name_or_file or Path(name_or_file).exists():
+    if files and (name_or_file == "-" or "/" in name_or_file or "." in name_or_file or Path(name_or_file).exists()):
         return read_file(name_or_file, odd_numbers=True)
-    raise no_scene(name_or_file, examples)
+    raise no_scene(name_or_file, examples, files=files)
 
 
-def no_scene(name: str, known: Iterable[str]) -> NotFoundError:
+def no_scene(name: str, known: Iterable[str], *, files: bool = True) -> NotFoundError:
     """The error for a scene nobody has."""
-    return NotFoundError.unknown("scene", name, known, hint="No file has that name either.")
+    return NotFoundError.unknown("scene", name, known, hint="No file has that name either." if files else "")

@@ -20,13 +20,13 @@ TURN = "scenes"
 """The name of the one turn in which scenes become live or rest."""
 
 
-async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:
+async def find_anywhere(runtime: Runtime, name_or_file: str, *, files: bool = True) -> Any:
     """A scene's document: an example's or a file's, else from where a craft keeps them.
 
-    Raises NotFoundError with the names there are.
+    `files` false opens no file. Raises NotFoundError with the names there are.
     """
     try:
-        return find_document(name_or_file)
+        return find_document(name_or_file, files=files)
     except NotFoundError as error:
         if error.code != "scene.unknown":
             raise
@@ -37,7 +37,7 @@ async def find_anywhere(runtime: Runtime, name_or_file: str) -> Any:
             if found is not None:
                 return found
             names |= {*await parts.scenes.kept_elsewhere()}
-    raise no_scene(name_or_file, names)
+    raise no_scene(name_or_file, names, files=files)
 
 
 def home_file(home: Path, folder: str, scene: str) -> Path:
@@ -230,11 +230,16 @@ async def known_scene(runtime: Runtime, name: str) -> str:
     return str((await scene_row(runtime, name))["name"])
 
 
-async def saved_scene(runtime: Runtime, name_or_file: str) -> str:
+async def saved_scene(runtime: Runtime, name_or_file: str, *, files: bool = True) -> str:
     """The name of a scene, saved now from an example, a file or another place where nobody knew it."""
     if await runtime.store.row("scene", name_or_file) is not None:
         return name_or_file
-    return str((await save_scene(runtime, None, await find_anywhere(runtime, name_or_file)))["name"])
+    return str((await save_scene(runtime, None, await find_anywhere(runtime, name_or_file, files=files)))["name"])
+
+
+async def named_scene(runtime: Runtime, name: str) -> str:
+    """The same for callers who may not read this machine's files: no file is opened, whatever they name."""
+    return await saved_scene(runtime, name, files=False)
 
 
 async def live_scene(runtime: Runtime, name_or_file: str) -> str:

@@ -35,7 +35,7 @@ def look(settings: "Settings", path: str, in_log: "InLog", *, unknown: str) -> A
     from beforehand.cli.run import refuse_missing
 
     refuse_missing(settings, f"so {unknown}")
-    leader = _server(settings)
+    leader = server_of(settings)
     if leader is not None:
         return _called(settings, leader, "GET", path)
     print_err("No server runs on this home, so this is how its log was left.")
@@ -51,7 +51,7 @@ def tell(
     from beforehand.model.errors import RefusedError
 
     refuse_missing(settings, f"so {unknown}")
-    leader = _server(settings)
+    leader = server_of(settings)
     if leader is None:
         raise RefusedError(
             f"No server runs on this home, so {driven}.",
@@ -61,7 +61,7 @@ def tell(
     return _called(settings, leader, method, path, body)
 
 
-def _server(settings: "Settings") -> "Leader | None":
+def server_of(settings: "Settings") -> "Leader | None":
     """The server that leads the home; one that is just starting is waited for."""
     from time import sleep
 

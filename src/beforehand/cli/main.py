@@ -31,6 +31,7 @@ COMMANDS = {
     "runs": _entry("runs", "app", "Runs: what is under way, what has ended, and steering them."),
     "template": _entry("template", "app", "Plans kept for reuse, with typed parameters."),
     "inbox": _entry("inbox", "app", "What waits for a person: reviews, approvals, questions, failures, doubts."),
+    "mcp": _entry("mcp.command", "mcp", "Serve MCP clients: they look, plan and hand in; a person approves."),
     "scene": _entry("scene", "app", "Scenes: what plans work in."),
     "doctor": _entry("doctor", "doctor", "Check that everything is installed and works."),
     "config": _entry("config", "app", "Settings: what is set, and where each comes from."),

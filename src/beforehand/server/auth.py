@@ -7,7 +7,7 @@ and the health checks, are open.
 
 import ipaddress
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
@@ -29,14 +29,25 @@ NOBODY = Caller("", "viewer")
 class AuthMiddleware:
     """Lets a request through with its caller, or answers it.
 
-    `host` is what the server is bound to, `local` whether only this machine can reach it.
+    `host` is what the server is bound to, `local` whether only this machine can reach it. `reading` are the methods
+    that only read, `writer` is the role that the others need.
     """
 
-    def __init__(self, app: ASGIApp, tokens: Tokens, host: str, local: bool) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        tokens: Tokens,
+        host: str,
+        local: bool,
+        reading: Collection[str] = READING,
+        writer: str = "operator",
+    ) -> None:
         self.app = app
         self.tokens = tokens
         self.host = host
         self.local = local
+        self.reading = reading
+        self.writer = writer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,7 +67,7 @@ class AuthMiddleware:
 
     def _admit(self, scope: Scope) -> Caller:
         headers = Headers(scope=scope)
-        writing = scope["method"] not in READING
+        writing = scope["method"] not in self.reading
         if writing:
             refuse_other_sites(headers)
         if self.local and not _any(self.tokens):
@@ -71,7 +82,7 @@ class AuthMiddleware:
                 hint="Make one on its machine with `beforehand token add`.",
             )
         caller = self._known(scope)
-        require(caller, "operator" if writing and not only_reads(scope["path"]) else "viewer", "writing")
+        require(caller, self.writer if writing and not only_reads(scope["path"]) else "viewer", "writing")
         return caller
 
     def _still_admitted(self, scope: Scope) -> bool:

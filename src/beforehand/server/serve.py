@@ -34,7 +34,7 @@ async def serve(
     async with open_runtime(settings, note="server") as runtime:
         with closing(bind(settings["host"], settings["port"])) as bound:
             if not is_local(bound):
-                _refuse_without_tokens(settings)
+                refuse_without_tokens(settings, settings["host"])
             await recover(runtime, scenes)
             url = url_of(bound)
 
@@ -72,10 +72,11 @@ def has_screen() -> bool:
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _refuse_without_tokens(settings: Settings) -> None:
+def refuse_without_tokens(settings: Settings, host: str) -> None:
+    """BadInputError where no token is set: what other machines can reach lets nobody in without one."""
     if not Tokens(settings).any:
         raise BadInputError(
-            f"Listening on {settings['host']} lets other machines call, and no token is set, so it does not start.",
+            f"Listening on {host} lets other machines call, and no token is set, so it does not start.",
             code="server.open_door",
             hint="Make one with `beforehand token add`, set BEFOREHAND_TOKEN, or listen on 127.0.0.1.",
         )

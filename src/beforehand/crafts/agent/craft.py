@@ -62,6 +62,12 @@ def _http() -> Any:
     return HTTP
 
 
+def _mcp() -> Any:
+    from beforehand.crafts.agent.mcp import TOOLS
+
+    return TOOLS
+
+
 CRAFT = Craft(
     "agent",
     open=open_sessions,
@@ -70,5 +76,6 @@ CRAFT = Craft(
     sentences=SENTENCES,
     searchable=SEARCHABLE,
     http=_http,
+    mcp=_mcp,
     plugin_points=(VERB_GROUP, GROUP),
 )

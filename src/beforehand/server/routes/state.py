@@ -7,11 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import create_model
 
-from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene
 from beforehand.app.state import state_at, state_view
+from beforehand.app.tools import tool_documents
 from beforehand.model.errors import BadInputError
-from beforehand.ports.tool import ToolSpec
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.responses import Json
 from beforehand.server.shapes import StateShape, ToolShape, gives
@@ -64,25 +63,4 @@ def _number(given: str) -> int:
 
 async def list_tools(runtime: RuntimeDep) -> Json:
     """The tools a step can call, with their arguments."""
-    return Json([_shown(spec) for spec in specs(runtime)])
-
-
-def specs(runtime: Runtime) -> list[ToolSpec]:
-    return sorted(runtime.catalog.specs(), key=lambda spec: spec.name)
-
-
-def _shown(spec: ToolSpec) -> dict[str, object]:
-    return {
-        "name": spec.name,
-        "description": spec.description,
-        "inputSchema": dict(spec.input_schema),
-        "effect": spec.effect,
-        "destructive": spec.destructive,
-        "asksPerson": spec.asks_person,
-        "output": spec.output,
-        "outputSchema": spec.output_schema,
-        "estimateS": spec.estimate_s,
-        "canProbe": spec.can_probe,
-        "sceneKind": spec.scene_kind,
-        "source": spec.source,
-    }
+    return Json(tool_documents(runtime))

@@ -1,0 +1,64 @@
+"""`beforehand mcp`: standard output carries the protocol, so whatever else is said goes to standard error."""
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from beforehand.cli.exits import DONE
+from beforehand.cli.options import DbOption, HomeOption, WorkspaceOption, settings_from
+
+if TYPE_CHECKING:
+    from beforehand.cli.mcp.desk import HomeDesk
+
+HOST = "127.0.0.1"
+PORT = 8710
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, at /mcp, instead of standard input.")] = False,
+    host: Annotated[str | None, typer.Option("--host", metavar="H", help=f"With --http: {HOST} by default.")] = None,
+    port: Annotated[int | None, typer.Option("--port", metavar="P", help=f"With --http: {PORT} by default.")] = None,
+    workspace: WorkspaceOption = None,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Serve MCP clients: they look, plan and hand in; a person approves.
+
+    Over standard input and output unless --http is given. It asks the server of the home if one runs, else it reads
+    the log. Nothing a client calls moves a machine or changes a file.
+    """
+    from beforehand.cli.logs import quiet_logs
+    from beforehand.cli.mcp.desk import HomeDesk
+    from beforehand.model.errors import BadInputError
+
+    if not http and (host is not None or port is not None):
+        raise BadInputError("--host and --port say where to listen, so they need --http.", code="usage")
+    desk = HomeDesk(settings_from(workspace=workspace, home=home, db=db))
+    quiet_logs()
+    if http:
+        asyncio.run(_over_http(desk, host or HOST, PORT if port is None else port))
+    else:
+        # A thread that waits for the next line cannot be called off, so a signal ends the process as it stands.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        asyncio.run(_over_stdio(desk))
+    return DONE
+
+
+async def _over_stdio(desk: "HomeDesk") -> None:
+    from beforehand import __version__
+    from beforehand.adapters.mcp.serving import serve_stdio
+    from beforehand.app.crafts import load_crafts
+    from beforehand.cli.mcp.offer import offer_of
+
+    await serve_stdio(offer_of(load_crafts(), lambda request: desk), __version__)
+
+
+async def _over_http(desk: "HomeDesk", host: str, port: int) -> None:
+    from beforehand.cli.mcp.http import serve_http
+    from beforehand.cli.screen import print_err
+
+    await serve_http(
+        desk, host, port, lambda url: print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
+    )
