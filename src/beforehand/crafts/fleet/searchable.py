@@ -24,7 +24,7 @@ def _task(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
         "taskId": data["taskId"],
         "scene": event.scene,
         "streamId": data.get("streamId"),
-        "robotId": data.get("robotId"),
+        "robotId": data.get("robotId") or before.get("robotId"),
         "sourceId": data.get("sourceId"),
         "targetId": data.get("targetId"),
         "status": data.get("status"),

@@ -26,4 +26,12 @@ def _http() -> Any:
     return HTTP
 
 
-CRAFT = Craft("rounds", open=open_questions, rows=ROWS, sentences=SENTENCES, http=_http, plugin_points=(GROUP,))
+def _mcp() -> Any:
+    from beforehand.crafts.rounds.mcp import TOOLS
+
+    return TOOLS
+
+
+CRAFT = Craft(
+    "rounds", open=open_questions, rows=ROWS, sentences=SENTENCES, http=_http, mcp=_mcp, plugin_points=(GROUP,)
+)

@@ -42,7 +42,9 @@ async def gather_knowledge(
         found = await search.search(index.name, {"size": 0, "aggs": aggs})
         for one in fields:
             buckets = found.aggregations[one.name]["buckets"]
-            names.setdefault(one.names, set()).update(str(bucket["key"]) for bucket in buckets)
+            names.setdefault(one.names, set()).update(
+                str(bucket["key"]) for bucket in buckets if str(bucket["key"]).strip()
+            )
     told = {kind: sorted(known) for kind, known in names.items()}
     return Knowledge(indexes, told, Moments(now_ms, await _moments(search, parts, now_ms, text)))
 

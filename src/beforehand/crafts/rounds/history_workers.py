@@ -172,18 +172,6 @@ HISTORY = (
     ),
     WorkerKind(
         Worker(
-            name="es_query_exec",
-            description="Runs a query over the log.",
-            preconditions=(*_needs("es_query"), CLEAR),
-            outputs=("es_results", "next_offset", "page_size"),
-            takes={"es_query": ("es_query", "user_es_query", "prior_es_query")},
-            options=("size",),
-            bundles="es_query",
-        ),
-        _execute,
-    ),
-    WorkerKind(
-        Worker(
             name="page_query",
             description="Runs the query of the turn before for the next page.",
             preconditions=_needs("prior_es_query", "prior_next_offset"),
@@ -195,6 +183,18 @@ HISTORY = (
             },
         ),
         _next_page,
+    ),
+    WorkerKind(
+        Worker(
+            name="es_query_exec",
+            description="Runs a query over the log.",
+            preconditions=(*_needs("es_query"), CLEAR),
+            outputs=("es_results", "next_offset", "page_size"),
+            takes={"es_query": ("es_query", "user_es_query", "prior_es_query")},
+            options=("size",),
+            bundles="es_query",
+        ),
+        _execute,
     ),
     WorkerKind(
         Worker(

@@ -304,6 +304,12 @@ def _take_up(board: Board) -> None:
     for sub_goal in state.sub_goals.values():
         if sub_goal.status == "running":
             _run_again(board, sub_goal)
+    if (
+        state.status == "executing"
+        and not state.planning
+        and not any(each.is_busy for each in state.sub_goals.values())
+    ):
+        _go_on(board)
 
 
 def _run_again(board: Board, sub_goal: SubGoal) -> None:

@@ -33,7 +33,7 @@ class Words:
 
     def take_exactly(self, names: Iterable[str]) -> tuple[str, str] | None:
         """The first of the names, in any case, and the word before it."""
-        wanted = sorted(names, key=len, reverse=True)
+        wanted = sorted((name for name in names if name.strip() and TAKEN.strip() not in name), key=len, reverse=True)
         if not wanted:
             return None
         spelled = "|".join(re.escape(name) for name in wanted)

@@ -1,0 +1,102 @@
+"""Questions over HTTP: asked, followed as events, answered with a chart, refused with a sentence; by rules and by a model."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.api.conftest import Server, serving
+
+from beforehand.crafts.rounds.core.wire import to_wire
+from beforehand.crafts.rounds.core.words import PlannedInputRef, PlannedSubGoal, PlannerDecision
+from beforehand.crafts.rounds.questions import Questions
+from beforehand.testing.model_replies import Reply, Seen, dies, gives, says, turned_away
+from beforehand.testing.model_servers import FakeAnthropic, FakeOpenAI
+
+
+async def asked(server: Server, text: str, **more: Any) -> Any:
+    """A question once it is over or waits for a person."""
+    question = await server.call("POST", "/questions", {"text": text, **more}, status=202)
+    async with asyncio.timeout(30):
+        await server.runtime.service(Questions).until_over(question["questionId"])
+    return await server.call("GET", f"/questions/{question['questionId']}")
+
+
+async def test_a_question_is_answered_with_its_query_and_chart(server: Server) -> None:
+    plan = await server.plan(server.step("a"), name="Tiny")
+    await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+    question = await asked(server, "runs per hour today")
+    assert question["status"] == "done", question
+    path = f"/questions/{question['questionId']}"
+    chart = await server.http.get(f"{path}/chart")
+    assert chart.headers["content-type"] == "image/svg+xml"
+    assert chart.text.startswith("<svg")
+    replay = await server.call("GET", f"{path}/replay")
+    assert replay["question"] == question["question"]
+    [listed] = await server.call("GET", "/questions")
+    assert listed["questionId"] == question["questionId"]
+    assert await server.call("GET", "/questions?open=true") == []
+    events = await server.call("GET", "/events?limit=200")
+    kinds = [event["kind"] for event in events if event["about"].get("questionId") == question["questionId"]]
+    assert kinds[0] == "questionAsked"
+    assert kinds[-1] == "questionFinished"
+    assert all(event["says"] for event in events)
+
+
+async def test_what_cannot_be_is_refused_with_a_sentence(server: Server) -> None:
+    await server.refused("POST", "/questions", {}, status=422)
+    await server.refused("POST", "/questions", {"text": "x", "maxRounds": 0}, status=422)
+    await server.refused("GET", "/questions/none", status=404)
+    await server.refused("POST", "/questions", {"text": "next page", "follows": "none"}, status=404)
+    told = await server.refused("POST", "/questions", {"text": "x", "model": "openai:any"}, status=409)
+    assert told["code"].startswith("model.")
+    question = await asked(server, "how do I add a token?")
+    path = f"/questions/{question['questionId']}"
+    await server.refused("POST", f"{path}/cancel", status=409)
+    await server.refused("GET", f"{path}/chart", status=404)
+
+
+def planned(seen: Seen) -> Reply:
+    """What a model would decide that reads its prompt: ask the help desk, then be done."""
+    if "common_helpdesk" not in seen.last:
+        helped = PlannedSubGoal(worker="common_helpdesk", description="Ask.", goal_type="deliverable")
+        return gives(to_wire(PlannerDecision(action="continue", reasoning="Help.", sub_goals=(helped,))))
+    answer = {"help": PlannedInputRef(from_sub_goal=1, slot="help_answer")}
+    return gives(to_wire(PlannerDecision(action="done", reasoning="There it is.", synthesis_inputs=answer)))
+
+
+def thinks(seen: Seen) -> Reply:
+    return planned(seen) if "Workers:" in seen.system else says("Use beforehand token add.")
+
+
+@pytest.fixture(params=[FakeOpenAI, FakeAnthropic])
+async def model(request: Any) -> AsyncIterator[Any]:
+    async with request.param(thinks) as fake:
+        fake.provider = "openai" if request.param is FakeOpenAI else "anthropic"
+        yield fake
+
+
+@pytest.fixture
+async def thinking(model: Any, tmp_path: Path) -> AsyncIterator[Server]:
+    flags = {"model": f"{model.provider}:some-model", "model_url": model.url, "model_key": "sk-this-is-a-secret-key"}
+    async with serving(tmp_path, **flags) as server:
+        yield server
+
+
+@pytest.mark.needs("pydantic_ai")
+async def test_a_model_plans_and_answers(thinking: Server, model: Any) -> None:
+    question = await asked(thinking, "how do I add a token?", model=str(thinking.runtime.settings["model"]))
+    assert (question["status"], question["answer"]) == ("done", "Use beforehand token add."), question
+    assert [each["worker"] for each in question["sub_goals"]] == ["common_helpdesk"]
+    assert "Context from F01" not in model.seen[-1].last
+    assert "sk-this-is-a-secret-key" not in str(await thinking.call("GET", "/events?limit=500"))
+
+
+@pytest.mark.needs("pydantic_ai")
+@pytest.mark.parametrize("script", [[dies()], [turned_away(401)], [gives({"action": "dance"})]], ids=str)
+async def test_a_model_that_fails_ends_in_a_clear_state(thinking: Server, model: Any, script: Any) -> None:
+    model.script = script
+    question = await asked(thinking, "how do I add a token?", model=str(thinking.runtime.settings["model"]))
+    assert question["status"] == "failed"
+    assert question["reason"].startswith("The planner failed:")
