@@ -1,4 +1,4 @@
-"""Questions over HTTP: asked, followed as events, answered with a chart or refused with a sentence; rules or a model."""
+"""Questions over HTTP: asked, followed as events, answered with a chart or refused; by rules, by a model."""
 
 import asyncio
 from collections.abc import AsyncIterator
