@@ -1,6 +1,7 @@
 """Questions over HTTP: asked, followed as events, answered with a chart or refused; by rules, by a model."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -100,3 +101,46 @@ async def test_a_model_that_fails_ends_in_a_clear_state(thinking: Server, model:
     question = await asked(thinking, "how do I add a token?", model=str(thinking.runtime.settings["model"]))
     assert question["status"] == "failed"
     assert question["reason"].startswith("The planner failed:")
+
+
+def writes_query(seen: Seen) -> Reply:
+    """A model that plans by the workers' preconditions, and writes a wrong field first."""
+    if "Indexes:" in seen.system:
+        field = "status" if "That cannot run" in seen.last else "statu"
+        body = json.dumps({"size": 0, "query": {"term": {field: "completed"}}})
+        return gives({"index": "runs", "body_json": body, "query_summary": "Runs that are completed."})
+    if "Workers:" not in seen.system:
+        return says("One run got done.")
+    done = [
+        name for name in ("metadata_lookup", "es_query_gen", "es_query_exec", "show_results") if f"({name}" in seen.last
+    ]
+    wiring = {
+        0: ("metadata_lookup", {}),
+        1: ("es_query_gen", {"analysis_result": (1, "analysis_result")}),
+        2: ("es_query_exec", {"es_query": (2, "es_query")}),
+        3: ("show_results", {"es_results": (3, "es_results")}),
+    }
+    if len(done) == 4:
+        answer = {"results": PlannedInputRef(from_sub_goal=4, slot="formatted_results")}
+        return gives(to_wire(PlannerDecision(action="done", reasoning="x", synthesis_inputs=answer)))
+    worker, wires = wiring[len(done)]
+    inputs = {name: PlannedInputRef(from_sub_goal=id, slot=slot) for name, (id, slot) in wires.items()}
+    goal = PlannedSubGoal(worker=worker, description="x", inputs=inputs, goal_type="deliverable")
+    return gives(to_wire(PlannerDecision(action="continue", reasoning="x", sub_goals=(goal,))))
+
+
+@pytest.mark.needs("pydantic_ai")
+async def test_what_the_grammar_does_not_read_a_model_writes_as_a_query_that_is_checked(
+    thinking: Server, model: Any
+) -> None:
+    plan = await thinking.plan(thinking.step("a"), name="Tiny")
+    run = await thinking.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+    await thinking.ended(run["runId"])
+    model.script = (writes_query,)
+    name = str(thinking.runtime.settings["model"])
+    question = await asked(thinking, "did the little thing get finished, dear machine?", model=name)
+    assert (question["status"], question["answer"]) == ("done", "One run got done."), question
+    made = next(each for each in question["sub_goals"] if each["worker"] == "es_query_gen")
+    assert made["outputs"]["es_query"]["body"]["query"] == {"term": {"status": "completed"}}
+    shown = question["sub_goals"][-1]["outputs"]["formatted_results"]
+    assert shown["says"].startswith("1 found")

@@ -12,6 +12,7 @@ from beforehand.app.crafts import load_crafts
 from beforehand.app.runtime import Runtime
 from beforehand.app.search import searched
 from beforehand.crafts.rounds.core.inputs import RunWorker
+from beforehand.crafts.rounds.core.query_writing import SCHEMA, SYSTEM, TRIES, body_problem, told_indexes
 from beforehand.crafts.rounds.core.question_answer import answer_of
 from beforehand.crafts.rounds.core.question_query import body_of, summary_of
 from beforehand.crafts.rounds.core.question_shape import Question
@@ -21,7 +22,9 @@ from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.words import NEEDS_CLARIFICATION, Precondition, Worker
 from beforehand.crafts.rounds.history_asking import gather_knowledge
 from beforehand.crafts.rounds.worker_kind import Outputs, WorkerKind
-from beforehand.model.errors import BadInputError, NotUnderstoodError
+from beforehand.model.errors import BadInputError, BeforehandError, NotUnderstoodError
+from beforehand.model.event import iso
+from beforehand.ports.model import Ask, Message
 from beforehand.ports.search import Index
 
 CLEAR = Precondition(slot=NEEDS_CLARIFICATION, equals=False)
@@ -46,6 +49,12 @@ async def _look_up(runtime: Runtime, command: RunWorker, state: QuestionState) -
     try:
         question = understand(text, known, previous)
     except NotUnderstoodError as error:
+        if state.options.get("model") and error.code == "question.not_understood" and "say which" not in error.says:
+            return {
+                "analysis_result": {"words": text, "problem": error.says},
+                NEEDS_CLARIFICATION: False,
+                "unclear": "",
+            }
         if "say which" not in error.says or state.forces:
             raise
         unclear = {"problem": error.says, "choices": list(error.nearest)}
@@ -55,13 +64,55 @@ async def _look_up(runtime: Runtime, command: RunWorker, state: QuestionState) -
 
 async def _make_query(runtime: Runtime, command: RunWorker, state: QuestionState) -> Outputs:
     """The query for a question that is understood, checked against the mapping before anybody runs it."""
-    question = _question(command.inputs["analysis_result"])
+    analysis = command.inputs["analysis_result"]
+    if isinstance(analysis, Mapping) and "words" in analysis:
+        return await _have_it_written(runtime, command, state, str(analysis["words"]))
+    question = _question(analysis)
     body = body_of(question)
     if isinstance(size := command.params.get("size"), int) and question.act == "list":
         body["size"] = max(1, min(size, MOST_ROWS))
     await runtime.search.check(question.index, body)
     query = {"index": question.index, "body": body}
     return {"es_query": query, "query_summary": summary_of(question), NEEDS_CLARIFICATION: False}
+
+
+async def _have_it_written(runtime: Runtime, command: RunWorker, state: QuestionState, words: str) -> Outputs:
+    """The query of a model for words that the grammar does not read; checked against the mapping before it counts."""
+    from beforehand.crafts.rounds.planning import open_logged_model
+
+    model = open_logged_model(runtime, state)
+    messages = [Message("user", f"Now it is {iso(runtime.now())}.\nQuestion: {words}")]
+    system = SYSTEM + told_indexes(_indexes())
+    try:
+        for _ in range(TRIES):
+            answer = await model.answer(Ask(tuple(messages), system=system, schema=SCHEMA))
+            problem = body_problem(answer.data) or await _wrong_query(runtime, answer.data)
+            if not problem:
+                return _written(answer.data, command)
+            messages += [Message("assistant", answer.text), Message("user", f"That cannot run: {problem}")]
+    finally:
+        await model.close()
+    raise NotUnderstoodError(f"The model wrote no query that can run: {problem}", code="question.query")
+
+
+async def _wrong_query(runtime: Runtime, data: Mapping[str, Any]) -> str:
+    if not data["index"]:
+        return ""
+    try:
+        await runtime.search.check(str(data["index"]), json.loads(str(data["body_json"])))
+    except BeforehandError as error:
+        return error.says
+    return ""
+
+
+def _written(data: Mapping[str, Any], command: RunWorker) -> Outputs:
+    summary = str(data["query_summary"])
+    if not data["index"]:
+        if command.params.get("force_execute"):
+            raise NotUnderstoodError(summary, code="question.query")
+        return {"es_query": {}, "query_summary": summary, NEEDS_CLARIFICATION: True, "unclear": summary}
+    query = {"index": data["index"], "body": json.loads(str(data["body_json"]))}
+    return {"es_query": query, "query_summary": summary, NEEDS_CLARIFICATION: False, "unclear": ""}
 
 
 async def _execute(runtime: Runtime, command: RunWorker, state: QuestionState) -> Outputs:

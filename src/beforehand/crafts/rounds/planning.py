@@ -28,17 +28,18 @@ LONGEST_VALUE = 8_000
 def thinking_for(runtime: Runtime, state: QuestionState) -> Thinking:
     """The model the question names, else the rules. ModelNotConfiguredError where the model is not there."""
     name = state.options.get("model")
-    return ByRules() if name is None else ByModel(_model(runtime, state, str(name)))
+    return ByRules() if name is None else ByModel(open_logged_model(runtime, state))
 
 
-def _model(runtime: Runtime, state: QuestionState, name: str) -> Model:
+def open_logged_model(runtime: Runtime, state: QuestionState) -> Model:
+    """The model a question names, within its budget, its asks and answers in the log."""
     from beforehand.adapters.models.budget import Budget, Limits
     from beforehand.app.model_log import LoggedModel
     from beforehand.app.models import open_model
 
     limits = Limits(requests=int(BUDGET["requests"]), seconds=BUDGET["seconds"])
     return LoggedModel(
-        Budget(open_model(runtime.settings, name), limits),
+        Budget(open_model(runtime.settings, str(state.options["model"])), limits),
         runtime.store,
         runtime.clock,
         owner=state.owner,
