@@ -94,9 +94,19 @@ async def test_no_body_makes_a_bug(server: Any) -> None:
             told = f"{number} {method} {where} {json.dumps(body)[:2000]} -> {answer.text[:2000]}"
             assert answer.status_code < 500, told
             if answer.status_code >= 400:
-                server.problem(answer, answer.status_code)
+                refusal(server, where, answer)
     assert (await server.call("GET", "/health"))["status"] == "ok"
     await _the_log_is_whole(server)
+
+
+def refusal(server: Any, where: str, answer: Any) -> None:
+    """A refusal in its one shape; searches are refused as their clients know it."""
+    if where.startswith("/search") and answer.headers["content-type"].startswith("application/json"):
+        told = answer.json()
+        assert told["status"] == answer.status_code
+        assert told["error"]["reason"]
+    else:
+        server.problem(answer, answer.status_code)
 
 
 def _filled_in(path: str, names: dict[str, list[str]], draw: random.Random) -> str:
@@ -139,4 +149,4 @@ async def test_no_question_makes_a_bug(server: Any) -> None:
             answer = await server.http.get(f"{where}?{given}")
             assert answer.status_code < 500, f"{where}?{given} -> {answer.text}"
             if answer.status_code >= 400:
-                server.problem(answer, answer.status_code)
+                refusal(server, where, answer)

@@ -41,8 +41,10 @@ def test_every_reference_leads_somewhere(schema: dict[str, Any]) -> None:
 
 def test_refusals_have_the_one_shape_everywhere(schema: dict[str, Any]) -> None:
     for path, method, told in operations(schema):
-        refusal = told["responses"]["default"]["content"]
-        assert list(refusal) == ["application/problem+json"], (path, method)
+        refusal = list(told["responses"]["default"]["content"])
+        if path.startswith("/api/v1/search"):  # its clients read the errors of the servers they were written for
+            refusal.remove("application/json")
+        assert refusal == ["application/problem+json"], (path, method)
         assert "422" not in told["responses"]
 
 
