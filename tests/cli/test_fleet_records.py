@@ -71,10 +71,10 @@ def test_tasks_are_listed_shown_explained_and_steered(cli: Any) -> None:
 
 def test_streams_and_worksites_are_set(cli: Any) -> None:
     cli.up("--scene", "line_pick_drop", *HELD_UP)
-    assert cli("streams", "disable", "stream_pick_drop", code=0).out == "stream_pick_drop is switched off.\n"
+    assert cli("streams", "disable", "stream_pick_drop", code=0).out == "The stream stream_pick_drop is switched off.\n"
     assert cli("streams", "show", "stream_pick_drop", "-o", "json", code=0).document["enabled"] is False
     assert "It is switched off." in cli("streams", "why", "stream_pick_drop", code=0).out
-    assert cli("streams", "enable", "stream_pick_drop", code=0).out == "stream_pick_drop is switched on.\n"
+    assert cli("streams", "enable", "stream_pick_drop", code=0).out == "The stream stream_pick_drop is switched on.\n"
     assert "stream_pick_drop" in cli("streams", "enable", "stream_pick", code=2).err
     tasked(cli)
     corrected = cli("worksites", "set", "PICK_01", "filled", code=0).out

@@ -61,8 +61,11 @@ async def test_what_is_not_understood_is_refused_with_names_to_choose_from(cli: 
         assert told["nearest"][0] == "weld_star"
         told = await caller.refused("plan", scene="weld_star", text="dance a little")
         assert told["code"] == "intent.not_understood"
-        told = await caller.refused("ask", question="How many picks failed yesterday?")
-        assert told["code"] == "ask.not_there"
+        told = await caller("ask", text="How many unicorns?")
+        assert told["question"]["status"] == "failed"
+        assert "unicorns" in told["question"]["reason"]
+        told = await caller("ask", text="How do I add a token?")
+        assert "beforehand token add" in told["question"]["answer"]
         told = await caller.refused("show_run", runId="run_nobody")
         assert told["code"] == "run.unknown"
         told = await caller.refused("preview_plan", plan={"steps": [{"id": "a", "tool": "wrte_file"}]})

@@ -13,7 +13,7 @@ def near_words(wanted: str, known: Iterable[str]) -> list[str]:
     """The known words as near as the nearest one, at most three; none where none is near."""
     word = _plain(wanted)
     slips = {name: slips_between(word, _plain(name)) for name in known}
-    near = {name: count for name, count in slips.items() if count <= _allowed(word, _plain(name))}
+    near = {name: count for name, count in slips.items() if _is_near(word, _plain(name), count)}
     if not near:
         begun = len(word) >= SHORTEST_BEGINNING
         return [name for name in slips if begun and _plain(name).startswith(word)][:MOST]
@@ -22,6 +22,11 @@ def near_words(wanted: str, known: Iterable[str]) -> list[str]:
 
 def _plain(word: str) -> str:
     return word.lower().lstrip("-").replace("_", "-")[:40]
+
+
+def _is_near(word: str, name: str, slips: int) -> bool:
+    """Whoever slips twice still begins a word as it begins: `deploy` is no `replay`."""
+    return slips <= _allowed(word, name) and (slips < 2 or word[:1] == name[:1])
 
 
 def _allowed(word: str, name: str) -> int:
