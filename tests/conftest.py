@@ -36,6 +36,7 @@ def find_module(name: str) -> str | None:
 
 
 FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
+    "bash": (lambda: find_executable("bash"), "install the Debian package bash"),
     "chromium": (lambda: find_executable("chromium"), "install the Debian package chromium"),
     "node": (lambda: find_executable("node"), "run make dev, which installs Node from PyPI"),
     "npm": (lambda: find_executable("npm"), "run make dev, which installs Node from PyPI"),

@@ -67,7 +67,7 @@ def test_a_home_that_cannot_be_read_is_no_noise(cli: Any) -> None:
     assert (told.out, told.err) == ("", "")
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+@pytest.mark.needs("bash")
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -14,6 +14,7 @@ from beforehand.app.search import searched
 from beforehand.crafts.rounds.core.inputs import RunWorker
 from beforehand.crafts.rounds.core.query_writing import SCHEMA, SYSTEM, TRIES, body_problem, told_indexes
 from beforehand.crafts.rounds.core.question_answer import answer_of
+from beforehand.crafts.rounds.core.question_parts import AMBIGUOUS, NOT_UNDERSTOOD
 from beforehand.crafts.rounds.core.question_query import body_of, summary_of
 from beforehand.crafts.rounds.core.question_shape import Question
 from beforehand.crafts.rounds.core.question_text import understand
@@ -49,13 +50,13 @@ async def _look_up(runtime: Runtime, command: RunWorker, state: QuestionState) -
     try:
         question = understand(text, known, previous)
     except NotUnderstoodError as error:
-        if state.options.get("model") and error.code == "question.not_understood" and "say which" not in error.says:
+        if state.options.get("model") and error.code == NOT_UNDERSTOOD:
             return {
                 "analysis_result": {"words": text, "problem": error.says},
                 NEEDS_CLARIFICATION: False,
                 "unclear": "",
             }
-        if "say which" not in error.says or state.forces:
+        if error.code != AMBIGUOUS or state.forces:
             raise
         unclear = {"problem": error.says, "choices": list(error.nearest)}
         return {"analysis_result": unclear, NEEDS_CLARIFICATION: True, "unclear": error.says}

@@ -75,8 +75,12 @@ class Parts:
     corrections: list[str] = field(default_factory=list)
 
 
-def refusal(says: str, nearest: Sequence[str] = ()) -> NotUnderstoodError:
-    return NotUnderstoodError(says, code="question.not_understood", hint=_COULD, nearest=tuple(nearest))
+NOT_UNDERSTOOD, AMBIGUOUS = "question.not_understood", "question.ambiguous"
+"""The codes of refusals; what is ambiguous one more word would mend."""
+
+
+def refusal(says: str, nearest: Sequence[str] = (), code: str = NOT_UNDERSTOOD) -> NotUnderstoodError:
+    return NotUnderstoodError(says, code=code, hint=_COULD, nearest=tuple(nearest))
 
 
 def take_all(words: Words, parts: Parts, known: Knowledge) -> None:
@@ -107,7 +111,8 @@ def _take_names(words: Words, parts: Parts, known: Knowledge) -> None:
         of = kinds[name]
         said = [kind for kind in of if kind == link]
         if len(of) > 1 and not said:
-            raise refusal(f"{found[0]} is the name of a {' and of a '.join(sorted(of))}; say which is meant.")
+            says = f"{found[0]} is the name of a {' and of a '.join(sorted(of))}; say which is meant."
+            raise refusal(says, code=AMBIGUOUS)
         parts.named.append(Named((said or of)[0], spelled[name], link))
     for kind in known.names:  # "robot RB-01": the word before a name says nothing more
         while words.take(rf"(?:{forms(kind)})(?=\s*§)"):
@@ -302,7 +307,7 @@ def take_misspelt(words: Words, parts: Parts, known: Knowledge) -> None:
             continue
         if len(found) > 1:
             names = tuple(spelled[one][1] for one in found)
-            raise refusal(f"{word} could be {' or '.join(names)}; say which.", names)
+            raise refusal(f"{word} could be {' or '.join(names)}; say which.", names, AMBIGUOUS)
         kind, name = spelled[found[0]]
         before = re.search(rf"(\w+)\s+{re.escape(word)}", words.text)
         words.take(re.escape(word))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from beforehand.crafts.rounds.core.question_parts import Knowledge, Parts, refusal, take_all, take_misspelt
+from beforehand.crafts.rounds.core.question_parts import AMBIGUOUS, Knowledge, Parts, refusal, take_all, take_misspelt
 from beforehand.crafts.rounds.core.question_shape import Filter, How, Question
 from beforehand.crafts.rounds.core.question_time import NoSuchMomentError
 from beforehand.crafts.rounds.core.question_words import Words, plural
@@ -306,5 +306,5 @@ def _left_over(words: Words, known: Knowledge) -> NotUnderstoodError:
 def _no_index(found: Sequence[Index], known: Knowledge) -> NotUnderstoodError:
     nouns = [plural(noun.words[0]) for one in (found or known.indexes) for noun in one.nouns[:1]]
     if found:
-        return refusal(f"This could be about {' or '.join(nouns)}; say which.", nouns)
+        return refusal(f"This could be about {' or '.join(nouns)}; say which.", nouns, AMBIGUOUS)
     return refusal(f"It does not say what it is about. There are {name_list(nouns)}.", nouns)
