@@ -11,17 +11,15 @@ from collections.abc import Callable
 from typing import Protocol
 
 from beforehand.crafts.agent.core.command_text import Command, read_command
-from beforehand.crafts.agent.core.deciding import (
-    IDLE_MS,
+from beforehand.crafts.agent.core.deciding import IDLE_MS, SessionState, decide
+from beforehand.crafts.agent.core.inputs import (
     CalledOff,
     Said,
     SessionInput,
-    SessionState,
     Steer,
     SteeringFailed,
     TakenUp,
     TimePassed,
-    decide,
 )
 from beforehand.crafts.agent.core.world import ticks
 from beforehand.loop.loop import Loop, stop

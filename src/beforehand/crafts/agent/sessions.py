@@ -12,17 +12,8 @@ from beforehand.app.ids import new_id
 from beforehand.app.leases import LOCK, refuse_held
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, scene_names
-from beforehand.crafts.agent.core.deciding import (
-    STARTED,
-    Answered,
-    Held,
-    LetGo,
-    SessionState,
-    SteeredBy,
-    WentWrong,
-    folded,
-    started,
-)
+from beforehand.crafts.agent.core.deciding import STARTED, SessionState, SteeredBy, folded, started
+from beforehand.crafts.agent.core.inputs import Answered, Held, LetGo, WentWrong
 from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.core.session import CLOCKS, Clock, Session
 from beforehand.crafts.agent.core.verbs import Verbs

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from beforehand.crafts.agent.core.deciding import CalledOff
 from beforehand.crafts.agent.core.errand import Tried, tried
 from beforehand.crafts.agent.core.home_body import HomeBody
+from beforehand.crafts.agent.core.inputs import CalledOff
 from beforehand.crafts.agent.sessions import KIND, Asked, Sessions
 from beforehand.model.errors import BeforehandError, DriftError, Fault, UnavailableError
 from beforehand.model.words import counted

@@ -8,6 +8,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from beforehand.crafts.agent.core.inputs import (
+    Answered,
+    CalledOff,
+    Held,
+    LetGo,
+    Said,
+    SessionInput,
+    Steer,
+    SteeringFailed,
+    TakenUp,
+    TimePassed,
+    WentWrong,
+)
 from beforehand.crafts.agent.core.session import Session, Step, advanced, commanded, given_up
 from beforehand.model.decision import Answer, Decision
 from beforehand.model.event import Event, Verdict, iso
@@ -23,85 +36,6 @@ STARTED, COMMANDED, DISTURBED, UPDATED, ENDED = (
     "sessionUpdated",
     "sessionEnded",
 )
-
-
-# -- what comes in ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A line of text for the session. `tick`: when it was said, with clocks that go on by themselves.
-
-    `waited`: for a skip in real time, how many ticks have been waited before it is decided.
-    """
-
-    text: str
-    by: str = ""
-    tick: int | None = None
-    waited: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TimePassed:
-    tick: int
-
-
-@dataclass(frozen=True, slots=True)
-class WentWrong:
-    """A fault in the world."""
-
-    fault: Mapping[str, Any]
-    tick: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SteeringFailed:
-    """Whoever steers cannot go on: everything is stopped, and a person decides."""
-
-    says: str
-    tick: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TakenUp:
-    """The session was found in the log after a start, and nobody knows what has moved since."""
-
-
-@dataclass(frozen=True, slots=True)
-class CalledOff:
-    """Somebody wants the session over: everything is stopped."""
-
-    says: str
-    failed: bool = False
-    tick: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Somebody holds everything: the body stands still, and takes no commands until it is let go."""
-
-    tick: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LetGo:
-    """What was held may go on; nothing is started again by itself, but whoever steers goes on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    decision: Decision
-    verb: str
-    note: str = ""
-    by: str = ""
-
-
-SessionInput = Said | TimePassed | WentWrong | SteeringFailed | TakenUp | CalledOff | Held | LetGo | Answered
-
-
-@dataclass(frozen=True, slots=True)
-class Steer:
-    """Have the model or the policy go on."""
 
 
 # -- the state -------------------------------------------------------------------------------------------------------
