@@ -2,7 +2,8 @@
 # Needed beforehand: Python 3.11 or newer with venv, and make.
 #
 #   make setup   make .venv with what running needs        make dev     add what tests, lint and benchmarks need
-#   make run     console and demo on PORT (8700)           make lint    style, types and the import contract
+#   make console build the console, if web/ has changed    make lint    style, types and the import contract
+#   make run     console and demo on PORT (8700)
 #   make test    lint, then all tests but the long ones    make bench   the benchmarks, a table each (BENCH=name for one)
 #   make soak    the long tests: they may take an hour     make lock    write requirements/*.txt anew
 #   make mutants statements changed at random: does a test notice? (MUTANTS="--base main --count 40 --seed 1")
@@ -19,18 +20,20 @@ MUTANTS ?=
 BIN := .venv/bin
 PLACE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
 STAMP := .venv/.setup-$(PLACE)
+NODE_STAMP := .venv/.node-$(PLACE)
 DEV_STAMP := .venv/.dev-$(PLACE)
 BENCH_STAMP := .venv-bench/.setup
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CHECKED := src tests benchmarks examples scripts
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
+NPM = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm --prefix web run --silent
 
 # Tests start the command hundreds of times; without compiled modules each start would compile them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup dev run test soak mutants lint bench bench-peers lock clean
+.PHONY: help setup console web dev run test soak mutants lint bench bench-peers lock clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -41,23 +44,37 @@ $(STAMP): requirements/runtime.txt scripts/setup.sh pyproject.toml
 	@PYTHON="$(PYTHON)" sh scripts/setup.sh
 	@touch $@
 
+$(NODE_STAMP): $(STAMP) requirements/console.txt
+	@sh scripts/setup-node.sh
+	@touch $@
+
+console: $(NODE_STAMP)
+	@$(BIN)/python scripts/console.py
+
 dev: $(DEV_STAMP)
 
-$(DEV_STAMP): $(STAMP) requirements/dev.txt scripts/setup-dev.sh $(EXAMPLES)
+# All packages of web/; those that build it are enough for everybody else.
+web: dev
+	@$(BIN)/python scripts/console.py packages
+
+$(DEV_STAMP): $(NODE_STAMP) requirements/dev.txt scripts/setup-dev.sh $(EXAMPLES)
 	@sh scripts/setup-dev.sh
 	@touch $@
 
-run: setup
+run: console
 	@$(BIN)/python scripts/demo.py --port $(PORT) $(RUN_FLAGS)
 
-lint: dev
+lint: dev web
 	$(BIN)/ruff check $(wildcard $(CHECKED))
 	$(BIN)/ruff format --check $(wildcard $(CHECKED))
 	$(BIN)/mypy --strict
 	$(BIN)/lint-imports
+	$(NPM) lint
+	$(NPM) types
 
-test: dev lint
+test: dev lint console
 	@sh scripts/test-packages.sh
+	$(NPM) test
 	$(PYTEST) -m "not soak" $(PYTEST_FLAGS)
 
 soak: dev
@@ -81,4 +98,4 @@ lock:
 	@sh scripts/lock.sh
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf .venv .venv-bench web/node_modules src/beforehand/server/console .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

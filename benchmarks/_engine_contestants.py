@@ -5,6 +5,7 @@ Each runs one shape of no-op steps with durability on and prints one line of JSO
 
 import argparse
 import asyncio
+import gc
 import json
 import operator
 import queue
@@ -103,6 +104,7 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
         await driver.drive()
         assert run.status == "completed", run.status
 
+    gc.collect()  # else what loading left behind is collected in the run or before it, as chance has it
     before, steps = peak_kb(), sum(len(plan.steps) for plan in plans)
     watch = Stopwatch()
     await asyncio.gather(*map(one, range(len(plans))))

@@ -4,8 +4,9 @@
 
 `alone` is one chain in which every append waits for the one before: it pays one sync of the disk each. `200 at once`
 are two hundred such chains sharing commits. The bare loop has neither threads, indexes, filters nor a leader: it is the
-limit; both write into a write-ahead log with room in it. `--million` fills a log with a million events and times what a
-start pays for them.
+limit; both write into a write-ahead log with room in it. The rows of Postgres, where it is installed, are the same
+chains on a server of their own that waits for its disk; the processor time is that of this process alone. `--million`
+fills a log with a million events and times what a start pays for them.
 """
 
 import argparse
@@ -16,14 +17,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from pydantic_core import to_json
 
 from beforehand.adapters.sqlite.schema import lay_out_wal
 from beforehand.adapters.sqlite.store import SqliteStore
+from beforehand.app.stores import open_store
 from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter, Row
+from beforehand.testing.postgres_server import PostgresServer, find_programs
 
 AT_ONCE = 200
 
@@ -60,9 +64,9 @@ def step_event(run: int, step: int) -> Event:
     return Event("stepUpdated", about, data, 1_700_000_000_000 + step, "dock", "c-1", f"run:r{run}")
 
 
-async def chains(folder: Path, at_once: int, each: int) -> tuple[Measured, int]:
-    """The store: so many chains of appends at once; what it took and in how many commits."""
-    store = await SqliteStore.open(folder / f"store-{at_once}.db", project=project, now_ms=lambda: 0)
+async def chains(url: str, at_once: int, each: int) -> tuple[Measured, int]:
+    """A store: so many chains of appends at once; what it took and in how many commits."""
+    store = await open_store(url, project=project, now_ms=lambda: 0)
     commits: list[int] = []
     store.on_commit(lambda records: commits.append(len(records)))
 
@@ -105,13 +109,30 @@ def show(name: str, events: int, commits: int, took: Measured) -> None:
 async def compare(folder: Path, events: int) -> None:
     print(f"{'':<28}{'events':>9}{'commits':>9}{'events/s':>12}{'ms/commit':>13}{'CPU µs/event':>14}")
     alone = max(events // 20, 1)
-    took, commits = await chains(folder, 1, alone)
+    took, commits = await chains(str(folder / "store-1.db"), 1, alone)
     show("store, alone", alone, commits, took)
     show("bare loop, alone", alone, alone, bare(folder, 1, alone))
     each = max(events // AT_ONCE, 1)
-    took, commits = await chains(folder, AT_ONCE, each)
+    took, commits = await chains(str(folder / f"store-{AT_ONCE}.db"), AT_ONCE, each)
     show(f"store, {AT_ONCE} at once", AT_ONCE * each, commits, took)
     show(f"bare loop, {AT_ONCE} a commit", AT_ONCE * each, each, bare(folder, AT_ONCE, each))
+    await compare_postgres(alone, each)
+
+
+async def compare_postgres(alone: int, each: int) -> None:
+    """The same chains on a Postgres server of their own, where its programs and the driver are installed."""
+    programs = find_programs()
+    if programs is None or find_spec("psycopg") is None:
+        print("Without Postgres: its server or its driver is not installed.")
+        return
+    server = PostgresServer(programs, durable=True)
+    try:
+        took, commits = await chains(server.new_database(), 1, alone)
+        show("Postgres, alone", alone, commits, took)
+        took, commits = await chains(server.new_database(), AT_ONCE, each)
+        show(f"Postgres, {AT_ONCE} at once", AT_ONCE * each, commits, took)
+    finally:
+        server.close()
 
 
 async def million(folder: Path, events: int = 1_000_000) -> None:

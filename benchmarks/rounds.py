@@ -66,6 +66,38 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "aggs": {"a": {"date_histogram": {"field": "ts", "calendar_interval": "hour"}}},
         },
     ),
+    "count of the commonest kind": ("events", {"query": {"term": {"kind": "taskUpdated"}}, "size": 0}),
+    "count of everything in half the month": (
+        "events",
+        {"query": {"range": {"ts": {"gte": START, "lt": START + 15 * 86_400_000}}}, "size": 0},
+    ),
+    "the commonest kind per hour": (
+        "events",
+        {
+            "query": {"term": {"kind": "taskUpdated"}},
+            "size": 0,
+            "aggs": {"a": {"date_histogram": {"field": "ts", "calendar_interval": "hour"}}},
+        },
+    ),
+    "everything per day": (
+        "events",
+        {"size": 0, "aggs": {"a": {"date_histogram": {"field": "ts", "calendar_interval": "day"}}}},
+    ),
+    "a kind per 10 minutes of one day": (
+        "events",
+        {
+            "query": {
+                "bool": {
+                    "filter": [
+                        {"term": {"kind": "taskUpdated"}},
+                        {"range": {"ts": {"gte": START, "lt": START + 86_400_000}}},
+                    ]
+                }
+            },
+            "size": 0,
+            "aggs": {"a": {"date_histogram": {"field": "ts", "fixed_interval": "10m"}}},
+        },
+    ),
     "picks per worksite": (
         "handlings",
         {"query": {"term": {"operation": "pick"}}, "size": 0, "aggs": {"a": {"terms": {"field": "worksiteId"}}}},

@@ -1,164 +1,114 @@
-"""What a sub-goal costs: three rounds of twenty workers that do nothing, and what the planner reads of their outputs.
+"""What a sub-goal costs, and what the planner reads of it, beside LangGraph's Send without and with its SQLite saver.
 
-    python benchmarks/subgoals.py [--rounds 3] [--workers 20] [--times 20]
+    python benchmarks/subgoals.py [--dir FOLDER] [--turns N]
 
-CPU per sub-goal of a question with its log on disk, beside LangGraph's Send without a checkpointer and with its SQLite
-one (where `make bench-peers` has installed it). And the size of the planner's prompt beside one with whole payloads.
+Workers do nothing and deliver 40 rows each. Planners are functions; Beforehand's is also measured as one that is waited
+for between two commits, as a model is. Three shapes: 3 rounds of 20 workers, whose results share commits; 20 questions
+like that at once; and 20 rounds of one worker, where every step waits for the disk alone. Every contestant runs in a
+process of its own on a fresh folder, in turns; the best of the turns counts, and only ratios within one run say much.
+Then, round by round, the size of the planner's prompt beside one with whole payloads. LangGraph is there where
+`make bench-peers` has installed it.
 """
 
 import argparse
 import asyncio
 import json
-import operator
-import resource
+import os
+import subprocess
+import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
-from beforehand.adapters.sqlite.store import SqliteStore
-from beforehand.app.clock import WallClock
-from beforehand.app.crafts import load_crafts
-from beforehand.crafts.rounds.core.inputs import RunWorker
+from _subgoal_contestants import Shape, ask, opened, planner_of
+
 from beforehand.crafts.rounds.core.prompt import prompt_of
-from beforehand.crafts.rounds.core.state import QuestionState
-from beforehand.crafts.rounds.core.words import PlannedInputRef, PlannedSubGoal, PlannerDecision, Worker
-from beforehand.crafts.rounds.driver import QuestionDriver
 
-PAYLOAD = {"rows": [{"taskId": f"hall-t{number}", "waitS": number * 1.5} for number in range(40)]}
-
-
-def cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-class Planner:
-    """Gives out the same batch every round, and is done after the last."""
-
-    def __init__(self, rounds: int, workers: int) -> None:
-        self.rounds, self.workers = rounds, workers
-        self.prompts: list[int] = []
-        self.payloads: list[int] = []
-
-    async def plan(self, state: QuestionState) -> PlannerDecision:
-        told = prompt_of(state)
-        self.prompts.append(len(told.question) + len(told.now))
-        self.payloads.append(len(json.dumps({str(id): dict(out) for id, out in state.completed_outputs().items()})))
-        if state.round > self.rounds:
-            last = {"answer": PlannedInputRef(from_sub_goal=state.next_id - 1, slot="out")}
-            return PlannerDecision(action="done", synthesis_inputs=last)
-        goals = [
-            PlannedSubGoal(worker="nothing", params={"n": state.next_id + at}, goal_type="deliverable")
-            for at in range(self.workers)
-        ]
-        return PlannerDecision(action="continue", sub_goals=tuple(goals))
-
-    async def answer(self, question: str, values: Mapping[str, Any]) -> str:
-        return "done"
-
-    async def close(self) -> None:
-        """There is nothing to let go of."""
+CONTESTANTS = Path(__file__).with_name("_subgoal_contestants.py")
+SHAPES = {
+    "3 rounds of 20": Shape(3, 20, 30),
+    "20 of them at once": Shape(3, 20, 40, 20),
+    "20 rounds of 1": Shape(20, 1, 20),
+}
+OURS = "beforehand"
+NAMES = {
+    "Beforehand, log with full sync": OURS,
+    "the same, planner waited for": "beforehand-waited",
+    "LangGraph Send, no durability": "langgraph",
+    "LangGraph Send + SQLite": "langgraph-sqlite",
+    "the same, saved while it goes on": "langgraph-sqlite-async",
+}
+CHARS_PER_TOKEN = 4
+PATIENCE_S = 120
+Cells = dict[tuple[str, str], dict[str, float]]
 
 
-async def nothing(command: RunWorker, state: QuestionState) -> Mapping[str, Any]:
-    return {"out": PAYLOAD}
+def run(name: str, shape: Shape, folder: Path) -> dict[str, float] | None:
+    """One contestant in a process of its own; None when what it needs is not installed."""
+    sizes = [f"--{size.replace('_', '-')}={value}" for size, value in shape._asdict().items()]
+    with tempfile.TemporaryDirectory(dir=folder) as home:
+        command = [sys.executable, str(CONTESTANTS), name, "--home", home, *sizes]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
+    if done.returncode == 3:
+        return None
+    if done.returncode != 0:
+        sys.exit(f"{name} failed:\n{done.stderr[-3000:]}")
+    result: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    return result
 
 
-async def ours(folder: Path, rounds: int, workers: int, times: int) -> tuple[float, Planner]:
-    clock = WallClock()
-    store = await SqliteStore.open(folder / "log.db", project=load_crafts().projection(), now_ms=clock.now_ms)
-    planner = Planner(rounds, workers)
-    worker = Worker(name="nothing", outputs=("out",), options=("n",))
-    began = cpu_s()
-    for number in range(times):
-        state = QuestionState(f"q{number}", "what?", {"nothing": worker}, max_rounds=rounds + 1, text="what?")
-        await QuestionDriver(state, store, clock, planner, nothing).drive()
-    took = cpu_s() - began
-    await store.close()
-    return took / (times * rounds * workers), planner
+def measure(folder: Path, turns: int) -> Cells:
+    found: Cells = {}
+    for _ in range(turns):
+        for label, shape in SHAPES.items():
+            for name in NAMES.values():
+                result = run(name, shape, folder)
+                if result is not None:
+                    before = found.get((name, label), result)
+                    found[name, label] = {size: min(before[size], result[size]) for size in result}
+    return found
 
 
-class Values(TypedDict):
-    done: Annotated[list[Any], operator.add]
-    round: int
+def show(found: Cells) -> None:
+    if all(name.startswith(OURS) for name, _ in found):
+        print("LangGraph is not installed, so it is left out; make bench-peers installs it.")
+    print(f"\n{'per sub-goal':<36}" + "".join(f"{shape:>27}" for shape in SHAPES))
+    print(f"{'':<36}" + f"{'µs':>11}{'CPU µs':>8}{'times':>8}" * 3)
+    for label, name in NAMES.items():
+        if (name, next(iter(SHAPES))) in found:
+            pairs = [(found[name, shape], found[OURS, shape]) for shape in SHAPES]
+            cells = (f"{a['us']:>11.0f}{a['cpu_us']:>8.0f}{a['cpu_us'] / b['cpu_us']:>7.1f}x" for a, b in pairs)
+            print(f"{label:<36}" + "".join(cells))
+    print("\n`times` is CPU beside Beforehand's: of the whole process, user and kernel, all threads.")
 
 
-async def langgraph(folder: Path, rounds: int, workers: int, times: int, *, durable: bool) -> float:
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-    from langgraph.graph import END, START, StateGraph
-    from langgraph.types import Send
+async def show_prompts(shape: Shape, folder: Path) -> None:
+    """What the planner is told in each round; what never changes is left out of both, since providers keep it."""
+    told: list[tuple[int, int, int]] = []
 
-    async def plan(state: Values) -> dict[str, Any]:
-        return {"round": state["round"] + 1}
+    def watched(state: Any) -> None:
+        prompt = prompt_of(state)
+        whole = json.dumps({str(id): dict(outputs) for id, outputs in state.completed_outputs().items()})
+        told.append((state.round, len(prompt.question) + len(prompt.now), len(prompt.question) + len(whole)))
 
-    async def work(state: Values) -> dict[str, Any]:
-        return {"done": [PAYLOAD]}
-
-    def route(state: Values) -> Any:
-        return END if state["round"] > rounds else [Send("work", state) for _ in range(workers)]
-
-    graph = StateGraph(Values)
-    graph.add_node("plan", plan)
-    graph.add_node("work", work)
-    graph.add_edge(START, "plan")
-    graph.add_conditional_edges("plan", route)
-    graph.add_edge("work", "plan")
-
-    async def run(compiled: Any) -> float:
-        began = cpu_s()
-        for number in range(times):
-            config = {"configurable": {"thread_id": str(number)}, "recursion_limit": 1000}
-            await compiled.ainvoke({"done": [], "round": 0}, config, **({"durability": "sync"} if durable else {}))
-        return (cpu_s() - began) / (times * rounds * workers)
-
-    if not durable:
-        return await run(graph.compile())
-    async with AsyncSqliteSaver.from_conn_string(str(folder / "langgraph.db")) as saver:
-        await saver.setup()
-        return await run(graph.compile(checkpointer=saver))
-
-
-def row(what: str, value: str, beside: str = "") -> None:
-    print(f"{what:<52} {value:>14}  {beside}")
-
-
-async def measure(rounds: int, workers: int, times: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        own, planner = min(
-            [await ours(Path(folder) / str(go), rounds, workers, times) for go in _folders(Path(folder), 3)],
-            key=lambda found: found[0],
-        )
-        row("a sub-goal with its log on disk", f"{own * 1e6:.0f} µs CPU")
-        for durable in (False, True):
-            try:
-                peer = await langgraph(Path(folder), rounds, workers, max(2, times // 4), durable=durable)
-            except ImportError:
-                row("LangGraph Send", "not here", "make bench-peers installs it")
-                break
-            name = "LangGraph Send with its SQLite checkpointer" if durable else "LangGraph Send without durability"
-            row(name, f"{peer * 1e6:.0f} µs CPU", f"ratio {peer / own:.1f}")
-    prompt, whole = max(planner.prompts), max(planner.payloads)
-    row(
-        "the planner's prompt in the last round",
-        f"{prompt} chars",
-        f"whole payloads: {whole}, ratio {whole / prompt:.1f}",
-    )
-
-
-def _folders(folder: Path, count: int) -> list[int]:
-    for number in range(count):
-        (folder / str(number)).mkdir()
-    return list(range(count))
+    with tempfile.TemporaryDirectory(dir=folder) as home:
+        store = await opened(Path(home))
+        await ask(store, shape, planner_of(shape, watched), 1)
+        await store.close()
+    print(f"\n{'the planner reads in round':<36}{'tokens, about':>16}{'whole payloads':>18}{'times':>9}")
+    for number, short, whole in told:
+        tokens, others = (size // CHARS_PER_TOKEN for size in (short, whole))
+        print(f"{number:<36}{tokens:>16,}{others:>18,}{whole / short:>8.1f}x")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=20)
-    parser.add_argument("--times", type=int, default=20)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()), help="where the logs are written")
+    parser.add_argument("--turns", type=int, default=3)
     given = parser.parse_args()
-    asyncio.run(measure(given.rounds, given.workers, given.times))
+    print(f"Logs in {given.dir}, {os.cpu_count()} processors, best of {given.turns} turns.")
+    show(measure(given.dir, given.turns))
+    asyncio.run(show_prompts(SHAPES["3 rounds of 20"], given.dir))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 # Writes requirements/*.txt from pyproject.toml: hashed, for Python 3.11 and later, naming no registry and no path.
 #
 #   runtime   what running needs, and what builds the package, since make setup installs the checkout
+#   console   Node, which builds the console
 #   dev       that, and what tests, lint and benchmarks need; the same versions of whatever both have
 #   bench     what the benchmarks compare with, for an environment of its own
 set -eu
@@ -12,18 +13,21 @@ command -v uv >/dev/null 2>&1 || {
     exit 1
 }
 
-builder() {
-    python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")'
+named() {
+    python3 -c 'import sys, tomllib; found = tomllib.load(open("pyproject.toml", "rb"))
+for key in sys.argv[1:]: found = found[key]
+print(*found, sep="\n")' "$@"
 }
 
 lock() {
     out="requirements/$1.txt"
     shift
-    uv pip compile pyproject.toml "$@" -o "$out" --quiet --generate-hashes --universal --python-version 3.11 \
+    uv pip compile "$@" -o "$out" --quiet --generate-hashes --universal --python-version 3.11 \
         --no-emit-index-url --no-emit-find-links --no-header
     printf '%s\n' "Wrote $out." >&2
 }
 
-builder | lock runtime -
-lock dev --extra dev --constraint requirements/runtime.txt
-lock bench --extra bench --extra bench-cell --extra fast
+named build-system requires | lock runtime pyproject.toml -
+named tool hatch build targets wheel hooks custom dependencies | lock console -
+lock dev pyproject.toml --extra dev --constraint requirements/runtime.txt --constraint requirements/console.txt
+lock bench pyproject.toml --extra bench --extra bench-cell --extra fast

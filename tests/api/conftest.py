@@ -5,7 +5,7 @@ import copy
 import io
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +22,11 @@ from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import save_scene
 from beforehand.app.settings import load_settings
 from beforehand.app.tokens import Tokens
+from beforehand.ports.tool import Tool
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, url_of
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 
 
 @dataclass
@@ -125,11 +126,13 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(folder: Path, *, host: str = "127.0.0.1", **flags: Any) -> AsyncIterator[Server]:
+async def serving(
+    folder: Path, *, host: str = "127.0.0.1", tools: Iterable[Tool] = (), **flags: Any
+) -> AsyncIterator[Server]:
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
     settings = load_settings({"home": str(folder / "home"), "workspace": str(workspace), **flags}, {}, folder / "none")
-    async with open_runtime(settings) as runtime:
+    async with open_runtime(settings, tools=tools) as runtime:
         app = create_app(runtime, host=host)
         began = asyncio.Event()
 

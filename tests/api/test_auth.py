@@ -2,19 +2,22 @@
 
 import asyncio
 import hashlib
+import json
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from tests.api.conftest import bearer
 
-from beforehand.app.tokens import Tokens
+from beforehand.app.settings import load_settings
+from beforehand.app.tokens import SESSION_S, Tokens
 from beforehand.model.errors import TooManyError
 from beforehand.server.auth import is_loopback, same_place, shown_session, shown_token
-from beforehand.server.brake import Brake
+from beforehand.server.login_limit import LoginLimit
 
 READS = ("/state", "/plans", "/runs", "/inbox", "/templates", "/scenes", "/tools", "/metrics", "/me", "/events?after=x")
 READS += ("/plugins", "/settings", "/doctor", "/tokens")
@@ -32,25 +35,14 @@ async def test_without_a_token_only_health_and_login_answer(guarded: Any) -> Non
         guarded.problem(await guarded.http.get("/state", headers={"Authorization": wrong}), 401)
 
 
-async def test_the_page_sends_strangers_to_log_in(guarded: Any) -> None:
-    answer = await guarded.http.get(guarded.url)
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/login"
-    form = await guarded.http.get(f"{guarded.url}/login")
-    assert form.status_code == 200
-    assert "password" in form.text
-    assert (await guarded.http.get(f"{guarded.url}/static/page.css")).status_code == 200
-    guarded.problem(await guarded.http.get(f"{guarded.url}/page/now"), 401)
-
-
-async def test_the_page_shows_viewers_what_they_may_not_do(guarded: Any) -> None:
-    body = {"plan": {"steps": [guarded.step("a")]}}
-    await guarded.http.post("/plans", json=body, headers=bearer(guarded.tokens["operator"]))
-    looking = (await guarded.http.get(guarded.url, headers=bearer(guarded.tokens["viewer"]))).text
-    assert 'value="start" disabled' in looking
-    assert "answering needs an operator" in looking
-    working = (await guarded.http.get(guarded.url, headers=bearer(guarded.tokens["operator"]))).text
-    assert 'value="start">' in working
+async def test_viewers_may_try_what_changes_nothing(guarded: Any) -> None:
+    operator, viewer = (bearer(guarded.tokens[role]) for role in ("operator", "viewer"))
+    made = await guarded.http.post("/plans", json={"plan": {"steps": [guarded.step("a")]}}, headers=operator)
+    plan = made.json()["id"]
+    assert (await guarded.http.post(f"/plans/{plan}/preview", json={}, headers=viewer)).status_code == 200
+    assert (await guarded.http.post("/scenes/check", json={"kind": "none"}, headers=viewer)).status_code == 200
+    guarded.problem(await guarded.http.put("/scenes/check", json={"kind": "none"}, headers=viewer), 403)
+    guarded.problem(await guarded.http.post(f"/plans/{plan}/runs", json={"version": 1}, headers=viewer), 403)
 
 
 async def test_viewers_look_operators_write_admins_rule(guarded: Any) -> None:
@@ -138,10 +130,10 @@ async def test_logging_in_gives_a_cookie_that_scripts_cannot_read(guarded: Any) 
     guarded.http.cookies.clear()
     assert (await guarded.http.get("/inbox", headers={"Cookie": value})).status_code == 200
     guarded.problem(await guarded.http.post("/plans", json={}, headers={"Cookie": value}), 403)
-    assert (await guarded.http.get(guarded.url, headers={"Cookie": value})).status_code == 200
     out = await guarded.http.post("/logout", headers={"Cookie": value})
     assert out.status_code == 200
     assert 'beforehand=""' in out.headers["set-cookie"]
+    guarded.problem(await guarded.http.get("/inbox", headers={"Cookie": value}), 401)
     for body in ({"token": "wrong"}, {"token": "😀"}):
         guarded.problem(await guarded.http.post("/login", json=body), 401)
     for body in ({}, {"token": ""}, {"token": 5}):
@@ -276,6 +268,48 @@ async def test_a_session_outlives_the_server_and_not_its_time(serve_with: Callab
         server.problem(await server.http.get("/inbox", headers={"Cookie": cookie}), 401)
 
 
+async def test_logging_out_ends_that_session_for_good_and_no_other(serve_with: Callable[..., Any]) -> None:
+    async with serve_with(token="the-admins") as server:
+        answers = [await server.http.post("/login", json={"token": "the-admins"}) for _ in range(3)]
+        server.http.cookies.clear()
+        mine, other, third = ({"Cookie": answer.headers["set-cookie"].split(";")[0]} for answer in answers)
+        async with server.http.stream("GET", "/events", headers=mine) as following:
+            lines = following.aiter_lines()
+            await anext(lines)
+            assert (await server.http.post("/logout", headers=mine)).status_code == 200
+            with suppress(httpx2.TransportError):
+                async with asyncio.timeout(30):
+                    assert [line async for line in lines if line.startswith("data")] == []
+        server.problem(await server.http.post("/logout", headers=mine), 401)
+        assert (await server.http.post("/logout", headers=bearer("the-admins"))).status_code == 200
+        assert (await server.http.post("/logout", headers=third | bearer("the-admins"))).status_code == 200
+    async with serve_with(token="the-admins") as server:
+        for ended in (mine, third):
+            server.problem(await server.http.get("/inbox", headers=ended), 401)
+        assert (await server.http.get("/inbox", headers=other)).status_code == 200
+        assert (await server.http.get("/inbox", headers=bearer("the-admins"))).status_code == 200
+        (server.runtime.settings.home / "session.ended").write_text("[")
+        server.problem(await server.http.get("/inbox", headers=other), 503)
+        assert (await server.http.get("/inbox", headers=bearer("the-admins"))).status_code == 200
+        (server.runtime.settings.home / "session.ended").unlink()
+        assert (await server.http.get("/inbox", headers=other)).status_code == 200
+
+
+def test_what_is_known_of_ended_sessions_lasts_as_long_as_they_would_have(tmp_path: Path) -> None:
+    tokens = Tokens(load_settings({"home": str(tmp_path), "token": "the-admins"}, {}, tmp_path / "none"))
+    first = tokens.open_session("the-admins", 0)
+    tokens.end_session(first, 1)
+    tokens.end_session(first, 2)
+    assert tokens.role_of_session(first, 3) is None
+    later = SESSION_S * 1000 + 1000
+    second = tokens.open_session("the-admins", later)
+    tokens.end_session(second, later)
+    tokens.end_session("nonsense", later)
+    assert len(json.loads((tmp_path / "session.ended").read_text())) == 1
+    assert tokens.role_of_session(first, later) is None
+    assert tokens.role_of_session(second, later) is None
+
+
 async def test_five_failed_logins_within_a_minute_are_enough(guarded: Any) -> None:
     for _ in range(5):
         guarded.problem(await guarded.http.post("/login", json={"token": "guess"}), 401)
@@ -287,16 +321,16 @@ async def test_five_failed_logins_within_a_minute_are_enough(guarded: Any) -> No
 
 def test_the_brake_loosens_after_a_minute() -> None:
     now = [0.0]
-    brake = Brake(lambda: now[0])
+    brake = LoginLimit(lambda: now[0])
     for address in ("a", "a", "b", "a", "a"):
         brake.failed(address)
-    brake.refuse_if_on("a")
+    brake.refuse_if_reached("a")
     brake.failed("a")
     with pytest.raises(TooManyError):
-        brake.refuse_if_on("a")
-    brake.refuse_if_on("b")
+        brake.refuse_if_reached("a")
+    brake.refuse_if_reached("b")
     now[0] = 60.0
-    brake.refuse_if_on("a")
+    brake.refuse_if_reached("a")
 
 
 async def test_off_loopback_no_token_means_nobody(serve_with: Callable[..., Any]) -> None:
@@ -312,7 +346,6 @@ async def test_off_loopback_no_token_means_nobody(serve_with: Callable[..., Any]
             for path in READS:
                 server.problem(await server.http.get(path, headers=headers), 401)
             server.problem(await server.http.post("/plans", json={}, headers=headers), 401)
-            server.problem(await server.http.get(f"{server.url}/page/now", headers=headers), 401)
         server.problem(await server.http.post("/login", json={"token": "x"}), 401)
         (server.runtime.settings.home / "tokens.json").unlink()
         server.problem(await server.http.get("/inbox"), 401)

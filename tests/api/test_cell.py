@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from beforehand.app.scenes import find_document, save_scene
+from beforehand.app.examples import find_document
+from beforehand.app.scenes import save_scene
 from beforehand.crafts.cell.cells import Cells
 
 
@@ -121,6 +122,58 @@ async def test_a_failing_weld_check_is_a_decision_and_a_retry_goes_on(cell_serve
         assert (await server.ended(run["runId"]))["status"] == "completed"
 
 
+async def test_why_the_rest_cannot_be_planned_anew_is_told(cell_server: Any) -> None:
+    async with cell_server() as server:
+        plan = await planned(server, "weld 1")
+        await server.call("POST", "/cells/weld_star/faults", {"fault": "fail", "target": "tool_attach"})
+        run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+        failed = await server.asked(runId=run["runId"], stepId="step_3")
+        await server.call("PATCH", "/cells/weld_star", {"position": "Pos_4", "tool": "Welder"})
+        await server.call("POST", f"/inbox/{failed['id']}", {"verb": "skip"})
+        drift = await server.asked(runId=run["runId"], stepId="step_4")
+        told = await server.refused("POST", f"/inbox/{drift['id']}", {"verb": "replan"}, status=409)
+        assert "Step 'step_4': No path of allowed moves leads from Pos_4" in told["detail"]
+        assert "check again" in told["hint"]
+
+
+WELD = {"action": "routine", "routine": "tack_weld", "position": "Pos_1"}
+
+
+async def failed_weld(server: Any) -> tuple[Any, str]:
+    """A run of three welds at one place whose first has failed, and the decision about it."""
+    plan = await server.call("POST", "/plans", {"scene": "weld_star", "intent": {"steps": [WELD] * 3}}, status=201)
+    await server.call("POST", "/cells/weld_star/faults", {"fault": "verify", "target": "tack_weld"})
+    run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
+    return run, (await server.asked(runId=run["runId"], stepId="step_7"))["id"]
+
+
+def out_and_back() -> dict[str, Any]:
+    out = {"id": "out", "tool": "cell.move", "args": {"target": "Safe_Pos_1"}}
+    return {"steps": [out, {"id": "back", "tool": "cell.move", "args": {"target": "Pos_1"}, "dependsOn": ["out"]}]}
+
+
+async def test_a_step_skipped_in_a_run_still_keeps_the_others_in_order(cell_server: Any) -> None:
+    """What waits for a skipped step waits for what that one waited for, so steps may still be put in before it."""
+    async with cell_server() as server:
+        run, decision = await failed_weld(server)
+        await server.call("POST", f"/runs/{run['runId']}/steps/step_8/skip")
+        await server.call("POST", f"/inbox/{decision}", {"verb": "insert", "value": out_and_back()})
+        done = await server.ended(run["runId"])
+        assert (done["status"], done["summary"]["skipped"]) == ("completed", 1)
+
+
+async def test_what_is_wrong_with_steps_put_in_has_its_place_in_the_plan_and_offers_nothing_that_cannot_be_taken(
+    cell_server: Any,
+) -> None:
+    async with cell_server() as server:
+        _, decision = await failed_weld(server)
+        [out, _] = out_and_back()["steps"]
+        body = {"verb": "insert", "value": {"steps": [out]}}
+        told = await server.refused("POST", f"/inbox/{decision}", body, status=422)
+        assert told["problems"][0]["path"] == "steps[7]"
+        assert "repair" not in told["hint"]
+
+
 async def test_a_stalled_move_can_be_cancelled_and_the_robot_is_not_set_meanwhile(cell_server: Any) -> None:
     async with cell_server() as server:
         await server.call("POST", "/cells/weld_star/faults", {"fault": "stall", "target": "Safe_Pos_1"})
@@ -156,9 +209,18 @@ async def test_cells_are_listed_set_and_refused(cell_server: Any) -> None:
         assert (await server.refused("PATCH", "/cells/weld_star", {"position": "Nix"}, status=422))["nearest"]
         await server.refused("PATCH", "/cells/weld_star", {}, status=422)
         await server.refused("PATCH", "/cells/weld_star", {"position": 7}, status=422)
+        for field in ("position", "tool"):
+            blank = await server.refused("PATCH", "/cells/weld_star", {field: ""}, status=422)
+            assert blank["detail"].startswith(f"Unknown {field} ''.")
+            body = {"scene": "weld_star", "text": "go to Pos_2", field: ""}
+            assert (await server.refused("POST", "/plans", body, status=422))["code"] == "cell.cannot_plan"
         assert (await server.refused("GET", "/cells/weld_sta", status=404))["nearest"] == ["weld_star"]
         faults = await server.refused("POST", "/cells/weld_star/faults", {"fault": "explode"}, status=422)
         assert "verify" in faults["nearest"]
+        never = {"fault": "verify", "target": "tool_attach"}
+        told = await server.refused("POST", "/cells/weld_star/faults", never, status=422)
+        assert told["nearest"] == ["Pos_1", "Pos_2", "Pos_3", "tack_weld"]
+        await server.call("POST", "/cells/weld_star/faults", {"fault": "verify", "target": "Pos_2"})
         state = await server.call("GET", "/state")
         assert state["cells"][0]["current_position"] == "Pos_1"
 
@@ -171,6 +233,44 @@ async def test_a_cell_that_is_only_kept_is_made_live_by_its_first_run(serve_with
         plan = await planned(server, "go to Pos_1")
         assert (await run_to_the_end(server, plan))["status"] == "completed"
         assert (await server.call("GET", "/cells/weld_star"))["active"] is True
+
+
+async def test_a_refused_start_leaves_a_resting_cell_at_rest(cell_server: Any) -> None:
+    async with cell_server() as server:
+        plan = await planned(server, "go to Pos_1", position="Pos_3")
+        await server.call("POST", "/scenes/weld_star/deactivate")
+        assert (await server.refused("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=409))["difference"]
+        assert (await server.call("GET", "/cells/weld_star"))["active"] is False
+        assert (await run_to_the_end(server, await planned(server, "go to Pos_1")))["status"] == "completed"
+
+
+async def test_every_cell_that_a_plan_s_steps_name_is_made_live_by_its_start(cell_server: Any) -> None:
+    async with cell_server() as server:
+        await save_scene(server.runtime, None, find_document("weld_corridor"))
+        await server.call("POST", "/scenes/weld_star/deactivate")
+        both = ("weld_star", "weld_corridor")
+        steps = [{"id": name, "tool": "cell.move", "args": {"scene": name, "target": "Safe_Pos_1"}} for name in both]
+        plan = await server.plan(*steps)
+        assert [cell["active"] for cell in await server.call("GET", "/cells")] == [False, False]
+        assert (await run_to_the_end(server, plan))["status"] == "completed"
+
+
+async def test_a_scene_of_another_kind_is_told_as_what_it_is(cell_server: Any) -> None:
+    async with cell_server() as server:
+        for name in ("apartment", "line_pick_drop"):
+            await save_scene(server.runtime, None, find_document(name))
+        told = await server.refused("GET", "/cells/apartment", status=404)
+        assert told["detail"] == "apartment is a scene of kind home, not cell. Scenes of kind cell: weld_star."
+        go = {"id": "go", "tool": "cell.move", "args": {"scene": "line_pick_drop", "target": "Home"}}
+        bring = {"id": "bring", "tool": "fleet.transport", "args": {"scene": "weld_star", "from": "A", "to": "B"}}
+        sit = {"id": "sit", "tool": "agent.errand", "args": {"scene": "weld_star", "goal": "sit on bed1"}}
+        told = await server.refused("POST", "/plans", {"plan": {"steps": [go, bring, sit]}}, status=422)
+        says = " ".join(problem["says"] for problem in told["problems"])
+        assert "line_pick_drop is a scene of kind fleet, not cell." in says
+        assert "weld_star is a scene of kind cell, not fleet. Scenes of kind fleet: line_pick_drop." in says
+        assert "weld_star is a scene of kind cell, not home. Scenes of kind home: apartment." in says
+        told = await server.refused("POST", "/sessions", {"scene": "weld_star"}, status=404)
+        assert "is a scene of kind cell, not home" in told["detail"]
 
 
 async def test_a_live_cell_keeps_its_controller_when_it_is_activated_again(cell_server: Any) -> None:

@@ -3,12 +3,14 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.api.conftest import Server, serving
 
+from beforehand.crafts.drafting.drafts import Drafts
 from beforehand.testing.model_replies import (
     Reply,
     Seen,
@@ -17,6 +19,7 @@ from beforehand.testing.model_replies import (
     dies,
     garbles,
     gives,
+    in_pieces,
     says,
     stalls,
     turned_away,
@@ -234,6 +237,35 @@ async def test_a_draft_cut_off_by_a_crash_has_failed_and_is_not_sent_again(model
         assert len(model.seen) == 1
 
 
+async def test_a_dry_run_shows_what_would_be_sent_and_sends_nothing(office: Server, model: Any) -> None:
+    told = await office.call("POST", "/drafts/dry-run", {"text": "Copy notes.txt."})
+    assert told["model"] == f"{model.provider}:writer"
+    assert "write_file" in told["system"]
+    assert "Milk, bread." in told["messages"][0]["text"]
+    assert model.seen == []
+    assert await office.call("GET", "/drafts") == []
+
+
+async def test_without_a_model_a_dry_run_says_why_it_cannot_be_sent(server: Server) -> None:
+    told = await server.call("POST", "/drafts/dry-run", {"text": "Copy it."})
+    assert told["reason"]["code"] == "model.not_configured"
+    assert "BEFOREHAND_MODEL" in told["reason"]["tryNext"]
+    assert "Copy it." in told["messages"][0]["text"]
+    await server.refused("POST", "/drafts/dry-run", {"text": " "}, status=422)
+
+
+async def test_what_is_being_drafted_is_in_the_state(office: Server, model: Any) -> None:
+    model.script = (stalls(),)
+    draft = await office.call("POST", "/drafts", {"text": "Copy it."}, status=202)
+    await model.asked.wait()
+    state = await office.call("GET", "/state")
+    assert [one["draftId"] for one in state["drafts"]] == [draft["draftId"]]
+    await office.call("POST", f"/drafts/{draft['draftId']}/stop")
+    await office.until(lambda: draft["draftId"] not in office.runtime.service(Drafts).live)
+    assert (await office.call("GET", "/state"))["drafts"] == []
+    assert [one["draftId"] for one in (await office.call("GET", f"/state?at={state['seq']}"))["drafts"]] != []
+
+
 async def test_without_a_model_a_draft_is_refused_with_what_to_set(server: Server) -> None:
     told = await server.refused("POST", "/drafts", {"text": "Copy it."}, status=409)
     assert told["code"] == "model.not_configured"
@@ -311,3 +343,64 @@ async def test_what_a_file_says_is_data(office: Server, model: Any) -> None:
     decision = await office.asked(runId=run["runId"])
     assert decision["kind"] == "approval"
     assert (office.workspace / "notes.txt").exists()
+
+
+async def test_what_a_model_writes_is_seen_live_and_is_not_in_the_log(office: Server, model: Any) -> None:
+    going_on = asyncio.Event()
+    model.script = (in_pieces(stalls(going_on, GOOD), 6, after=3),)
+    streams = model.provider == "anthropic"
+    async with asyncio.timeout(30), office.http.stream("GET", "/telemetry") as answer:
+        await office.until(lambda: office.runtime.telemetry.listeners == 1)
+        draft = await office.call("POST", "/drafts", {"text": "Copy my notes."}, status=202)
+        if not streams:
+            going_on.set()
+        frames: list[Any] = []
+        lines = answer.aiter_lines()
+        while (text := "".join(frame["text"] for frame in frames)) != json.dumps(GOOD.data):
+            line = await anext(lines)
+            if not line.startswith("data: ") or json.loads(line[6:]).get("kind") != "modelWriting":
+                continue
+            frames.append(json.loads(line[6:]))
+            assert frames[-1]["at"] == len(text)
+            if len(frames) == 3:
+                assert (await office.call("GET", f"/drafts/{draft['draftId']}"))["status"] == "drafting"
+                going_on.set()
+    assert len(frames) == (6 if streams else 1)
+    assert {(frame["draftId"], frame["model"], frame["request"]) for frame in frames} == {
+        (draft["draftId"], f"{model.provider}:writer", 1)
+    }
+    assert (await ended(office, draft["draftId"]))["status"] == "finished"
+    events = await office.call("GET", "/events?limit=1000")
+    assert "modelWriting" not in {event["kind"] for event in events}
+
+
+@pytest.mark.parametrize("after", [0, 3])
+async def test_a_draft_that_breaks_while_it_is_written_has_failed(office: Server, model: Any, after: int) -> None:
+    model.script = (in_pieces(replace(GOOD, dies=True), 6, after=after),)
+    draft = await over(office)
+    assert (draft["status"], draft["reason"]["code"]) == ("failed", "model.unreachable")
+    assert draft["usage"]["requests"] == 1
+
+
+async def test_a_draft_is_stopped_while_it_is_written(office: Server, model: Any) -> None:
+    model.script = (in_pieces(stalls(None, GOOD), 6, after=3),)
+    draft = await office.call("POST", "/drafts", {"text": "Copy my notes."}, status=202)
+    await model.asked.wait()
+    stopped = await office.call("POST", f"/drafts/{draft['draftId']}/stop")
+    assert (stopped["status"], stopped["reason"]["code"]) == ("failed", "draft.stopped")
+    await model.left()
+
+
+@pytest.mark.parametrize(
+    ("budget", "says", "names"),
+    [
+        ({"bananas": 1}, "Unknown field 'budget.bananas'. Known fields: money, requests", ["requests", "tokens"]),
+        (5, "budget must be an object.", ["text", "workspace"]),
+    ],
+)
+async def test_what_is_wrong_inside_a_body_is_told_with_the_names_that_go_there(
+    office: Server, budget: Any, says: str, names: list[str]
+) -> None:
+    told = await office.call("POST", "/drafts", {"text": "x", "budget": budget}, status=422)
+    assert told["detail"].startswith(says)
+    assert told["nearest"][:2] == names

@@ -13,16 +13,32 @@ MIB = 1024 * 1024
 
 
 async def test_unknown_paths_are_json(server: Any) -> None:
-    for path in ("/nothing", "/plans/x/y/z", "/", "", "/plans/", "/../../etc/passwd", "/%00", "/%ff"):
+    for path in ("/nothing", "/plans/x/y/z", "/", "", "/plans/", "/%2e%2e/%2e%2e/etc/passwd", "/%00", "/%ff"):
         server.problem(await server.http.get(f"{server.url}/api/v1{path}"), 404)
     server.problem(await server.http.get(f"{server.url}/api/anything"), 404)
-    server.problem(await server.http.get(f"{server.url}/nowhere"), 404)
+    server.problem(await server.http.get(f"{server.url}/nowhere.js"), 404)
+
+
+async def test_a_head_is_the_head_of_what_a_get_gives(server: Any) -> None:
+    """Monitors and proxies ask so; a stream's ends with its head, and the connection goes on."""
+    plan = await server.plan(server.step("a"))
+    for path in ("/tools", f"/plans/{plan['id']}", "/plans/none", "/nothing", "/plans?limit=x", "/hold"):
+        given, asked = await server.http.get(path), await server.http.head(path)
+        assert (asked.status_code, asked.content) == (given.status_code, b""), path
+        for name in ("content-type", "content-length", "etag", "allow"):
+            assert asked.headers.get(name) == given.headers.get(name), (path, name)
+    for path in ("/health", "/health/live", "/health/ready", "/metrics"):
+        assert (await server.http.head(path)).status_code == 200
+    for path in ("/events", "/telemetry", "/live"):
+        asked = await server.http.head(path)
+        assert (asked.status_code, asked.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    await server.until(lambda: server.app.state.audience.following == 0)
 
 
 async def test_a_wrong_method_names_the_right_ones(server: Any) -> None:
     answer = await server.http.put("/plans", json={})
-    assert server.problem(answer, 405)["nearest"] == ["GET", "POST"]
-    assert answer.headers["allow"] == "GET, POST"
+    assert server.problem(answer, 405)["nearest"] == ["GET", "HEAD", "POST"]
+    assert answer.headers["allow"] == "GET, HEAD, POST"
     await server.refused("DELETE", "/runs/x", status=405)
 
 
@@ -35,6 +51,8 @@ async def test_a_wrong_method_names_the_right_ones(server: Any) -> None:
         (b"\x00", 400),
         (b"\xff\xfe", 400),
         (b'{"plan": "\xed\xa0\x80"}', 400),
+        (b'{"plan": {"steps": [{"id": "a", "tool": "wait", "args": {"seconds": 0}}]}, "plan": {"steps": []}}', 422),
+        (b'{"plan": {"steps": [{"id": "a", "id": "b", "tool": "wait", "args": {"seconds": 0}}]}}', 422),
         (b'{"plan": NaN}', 422),
         (b'{"plan": {"steps": [{"id": "a", "tool": "wait", "args": {"seconds": Infinity}}]}}', 422),
         (b'{"plan": 1e999}', 422),
@@ -68,6 +86,26 @@ async def test_json_and_yaml_are_read(server: Any, kind: str) -> None:
     document = {"plan": {"steps": [server.step("a")]}}
     answer = await server.http.post("/plans", content=json.dumps(document), headers={"Content-Type": kind})
     assert answer.status_code == 201
+
+
+async def test_a_call_without_fields_says_what_its_body_is(server: Any) -> None:
+    refused = server.problem(await server.http.post("/hold", json=["everything"]), 422)
+    assert refused["detail"] == "The body is left out, or an empty object."
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "says"),
+    [
+        ("/drafts", {}, "text is missing."),
+        ("/drafts", {"text": 5}, "text must be text."),
+        ("/drafts", {"text": "x", "budget": {"requests": "many"}}, "budget.requests must be a whole number."),
+        ("/drafts", {"text": "x", "budget": {"requests": -1}}, "budget.requests must be 1 or more."),
+        ("/plans/p/runs", {"version": 1.5}, "version must be a whole number."),
+    ],
+)
+async def test_what_is_wrong_in_a_body_is_said_in_plain_words(server: Any, path: str, body: Any, says: str) -> None:
+    told = server.problem(await server.http.post(path, json=body), 422)
+    assert says in [one["says"] for one in told["problems"]]
 
 
 async def test_a_compressed_body_is_refused(server: Any) -> None:
@@ -155,10 +193,6 @@ async def test_every_answer_carries_the_safety_headers(server: Any) -> None:
         assert "unsafe-inline" not in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-correlation-id"]
-    styles = await server.http.get(f"{server.url}/static/page.css")
-    assert styles.headers["cache-control"] == "no-cache"
-    again = await server.http.get(f"{server.url}/static/page.css", headers={"If-None-Match": styles.headers["etag"]})
-    assert again.status_code == 304
 
 
 def test_every_error_of_the_tree_has_a_status() -> None:

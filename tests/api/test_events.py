@@ -183,5 +183,10 @@ async def test_recent_events_are_a_list_with_sentences(server: Any) -> None:
     assert await server.call("GET", f"/events?before={10**20}&limit=2") == events[-2:]
     assert (await server.take(1, after=0))[0] == events[0]
     assert plan["id"] == events[0]["about"]["planId"]
-    for query in ("before=x", "limit=0", "limit=1001", "before=-1"):
+    assert await server.call("GET", "/events?after=0&limit=2") == events[:2]
+    assert await server.call("GET", "/events?after=1&limit=1") == events[1:2]
+    assert await server.call("GET", f"/events?after=1&before={events[-1]['seq']}") == events[1:-1]
+    assert await server.call("GET", "/events?after=1&before=2") == []
+    assert await server.call("GET", f"/events?after={10**20}&limit=2") == []
+    for query in ("before=x", "limit=0", "limit=1001", "before=-1", "after=x&limit=1"):
         await server.refused("GET", f"/events?{query}", status=422)

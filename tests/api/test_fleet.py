@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.api.conftest import line
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 
 
 async def until_event(server: Any, holds: Callable[[dict[str, Any]], bool], **query: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.api.conftest import bearer, line, serving
+from tests.api.conftest import PATIENCE_S, bearer, line, serving
 
 from beforehand.adapters.sim.cell import SimCell, open_sim_cell
 from beforehand.app.examples import find_document
@@ -98,14 +98,14 @@ async def test_a_controller_that_can_stops_in_the_middle_and_goes_on(serve_with:
 
 @pytest.mark.usefixtures("no_hold")
 async def test_without_that_the_step_in_flight_ends_and_no_other_begins(serve_with: Any) -> None:
-    async with serve_with(speed=20.0) as server:
+    async with serve_with(speed=5.0) as server:
         await both(server)
         run_id = await welding(server)
         await running(server, run_id)
         answer = await server.call("POST", "/hold")
         [cell] = [entry for entry in answer["what"] if entry["kind"] == "cell"]
         assert cell["what"] == "Stops after the step in flight."
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while in_flight(await server.call("GET", f"/runs/{run_id}")):  # noqa: ASYNC110  it may have begun another before
                 await asyncio.sleep(0.02)
         run = await server.call("GET", f"/runs/{run_id}")

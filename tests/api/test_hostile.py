@@ -141,7 +141,7 @@ async def test_no_question_makes_a_bug(server: Any) -> None:
     odd = ["", "0", "-1", "x", "1e9", "%00", "%ff", "9" * 400, "true", "null", "a,b", "%2e%2e", "'", "[]", "{}"]
     for path, methods in json.loads(schema_text())["paths"].items():
         asked = methods.get("get")
-        if asked is None or path.endswith(("/events", "/telemetry")):
+        if asked is None or path.endswith(("/events", "/telemetry", "/live")):
             continue
         for _ in range(6):
             where = re.sub(r"\{\w+\}", lambda part: draw.choice(odd[1:]), path.removeprefix("/api/v1"))

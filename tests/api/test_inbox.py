@@ -74,3 +74,18 @@ def test_a_schema_in_words() -> None:
     assert in_words({"description": "Else.", "properties": {"args": {"properties": {"path": {}}}}}) == (
         "Else. `args` has: path."
     )
+
+
+async def test_what_was_decided_is_listed_with_who_when_and_why(server: Any) -> None:
+    run = await server.start(server.step("ask", "ask_person", {"question": "Which one?"}))
+    asked = await server.asked(runId=run["runId"])
+    before = await server.call("GET", "/inbox?open=false")
+    assert asked["id"] not in [row["id"] for row in before]
+    await server.call("POST", f"/inbox/{asked['id']}", {"verb": "answer", "value": "left", "note": "It is nearer."})
+    newest = await server.call("GET", "/inbox?open=false&limit=1000")
+    [row] = [row for row in newest if row["id"] == asked["id"]]
+    assert row["answer"].items() >= {"verb": "answer", "value": "left", "note": "It is nearer."}.items()
+    assert row["answer"]["by"]
+    assert row["answer"]["at"]
+    assert len(await server.call("GET", "/inbox?open=false&limit=1")) == 1
+    assert await server.call("GET", "/inbox") == []

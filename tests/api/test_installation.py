@@ -62,3 +62,15 @@ async def test_every_problem_of_a_scene_is_told(server: Any) -> None:
     server.problem(await server.http.post("/scenes/check"), 400)
     huge = await server.http.post("/scenes/check", json={"kind": "x" * 9_000_000})
     server.problem(huge, 413)
+
+
+async def test_the_documentation_is_served_page_by_page(server: Any) -> None:
+    pages = {page["name"]: page["title"] for page in await server.call("GET", "/docs")}
+    assert pages["http"] == "HTTP"
+    answer = await server.http.get("/docs/http")
+    assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert answer.text.startswith(f"# {pages['http']}\n")
+    told = await server.refused("GET", "/docs/htpp", status=404)
+    assert "http" in told["nearest"]
+    for path in ("/docs/..", "/docs/%2e%2e%2fREADME", "/docs/openapi"):
+        server.problem(await server.http.get(path), 404)

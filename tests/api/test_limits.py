@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from beforehand.adapters.sqlite import checks
-from beforehand.app import checkup
+from beforehand.app import log_health
 from beforehand.loop import feed
 from beforehand.server import requests, sse
 
@@ -111,7 +111,7 @@ async def test_a_big_event_reaches_who_reads(server: Any) -> None:
 
 
 async def test_a_damaged_log_is_no_good_health(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup, "FRESH_S", 0)
+    monkeypatch.setattr(log_health, "FRESH_S", 0)
     for _ in range(30):
         await server.plan(server.step("w", "write_file", {"path": "a", "content": "x" * 5000}))
     assert (await server.call("GET", "/health"))["status"] == "ok"
@@ -129,13 +129,13 @@ async def test_a_damaged_log_is_no_good_health(server: Any, monkeypatch: pytest.
 
 
 async def test_a_full_disk_is_no_good_health(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup, "FRESH_S", 0)
+    monkeypatch.setattr(log_health, "FRESH_S", 0)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(1, 1, 0))
     assert "full" in (await server.refused("GET", "/health", status=503))["detail"]
 
 
 async def test_a_log_that_is_gone_is_no_good_health(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup, "FRESH_S", 0)
+    monkeypatch.setattr(log_health, "FRESH_S", 0)
     log = server.runtime.settings.home / "log.db"
     log.rename(log.with_name("elsewhere"))
     assert "gone" in (await server.refused("GET", "/health", status=503))["detail"]

@@ -57,6 +57,14 @@ async def test_a_model_reads_what_the_grammar_refuses_and_shows_how(cell: Server
     assert len(model.seen) == 1, "what was read is kept, so nobody is asked again"
 
 
+async def test_an_intent_as_it_is_written_everywhere_else_is_read_too(cell: Server, model: FakeOpenAI) -> None:
+    steps = [{"action": "routine", "routine": "tack_weld", "position": f"Pos_{at}"} for at in (1, 2)]
+    model.script = (gives({"goal": "sequence", "steps": steps}),)
+    plan = await cell.call("POST", "/plans", {"scene": "weld_star", "text": WORDS, "model": "configured"}, status=201)
+    assert len(plan["steps"]) == 12
+    assert len(model.seen) == 1
+
+
 async def test_nobody_is_asked_where_the_grammar_understands_or_nobody_says_so(cell: Server, model: FakeOpenAI) -> None:
     understood = {"scene": "weld_star", "text": "weld 1 and 2", "model": "configured"}
     plan = await cell.call("POST", "/plans", understood, status=201)
@@ -75,8 +83,9 @@ async def test_the_builders_errors_go_back_at_most_twice(cell: Server, model: Fa
     assert "tack_weld" in model.seen[1].last
     assert "Nowhere" in model.seen[2].last
     model.script = (wrong,)
-    told = await cell.refused("POST", "/plans", asked, status=502)
+    told = await cell.refused("POST", "/plans", asked, status=422)
     assert told["code"] == "model.bad_answer"
+    assert "asked 3 times" in told["detail"]
     assert len(model.seen) == 6
 
 
@@ -93,3 +102,16 @@ async def test_without_a_model_the_one_asked_for_is_missed(cell_server: Any) -> 
         asked = {"scene": "weld_star", "text": WORDS, "model": "configured"}
         told = await server.refused("POST", "/plans", asked, status=409)
         assert told["code"] == "model.not_configured"
+
+
+async def test_a_model_that_nobody_would_ask_is_refused(cell: Server, model: FakeOpenAI) -> None:
+    await save_scene(cell.runtime, None, find_document("line_pick_drop"), activate=True)
+    asked = {"scene": "line_pick_drop", "text": "move a pallet", "model": "configured"}
+    told = await cell.refused("POST", "/plans", asked, status=422)
+    assert told["code"] == "plan.model"
+    assert "asks no model" in told["detail"]
+    assert "POST /drafts" in told["hint"]
+    for given in ({"scene": "weld_star", "intent": {"steps": []}}, {"plan": {"steps": [cell.step("a")]}}):
+        told = await cell.refused("POST", "/plans", {**given, "model": "configured"}, status=422)
+        assert (told["code"], "for words" in told["detail"]) == ("plan.model", True)
+    assert model.seen == []

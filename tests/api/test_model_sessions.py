@@ -172,6 +172,23 @@ async def test_a_model_that_talks_nonsense_fails_after_five(loft: Server, model:
     assert (await over(loft, second))["goalReached"] is True
 
 
+async def test_an_empty_or_cut_off_answer_is_refused_like_any_and_the_newest_state_is_told_again(
+    loft: Server, model: Any
+) -> None:
+    silent = (says(""), says(" \n "), says('start("dancing', cut_off=True))
+    model.script = (says('start("singing")'), *silent, says("end()"))
+    session = await over(loft, await begun(loft))
+    commands = await loft.call("GET", f"/sessions/{session['sessionId']}/commands")
+    assert [(one["command"].strip(), one["refused"]) for one in commands] == [
+        ('start("singing")', False),
+        *[("", True)] * 3,
+        ("end()", False),
+    ]
+    assert len(model.seen) == len(commands)
+    assert [seen.last.splitlines()[-3] for seen in model.seen[1:]] == ["Actions: [singing (acting, 0.0s)]"] * 4
+    assert "The command is empty." in model.seen[-1].last
+
+
 async def test_a_budget_is_kept(loft: Server, model: Any) -> None:
     model.script = (says("skip(1)"),)
     await begun(loft, budget={"requests": 3})

@@ -12,12 +12,13 @@ from tests.api.conftest import Server, serving
 from beforehand.crafts.rounds.core.wire import to_wire
 from beforehand.crafts.rounds.core.words import PlannedInputRef, PlannedSubGoal, PlannerDecision
 from beforehand.crafts.rounds.questions import Questions
+from beforehand.model.event import Event
 from beforehand.testing.model_replies import Reply, Seen, dies, gives, says, turned_away
 from beforehand.testing.model_servers import FakeAnthropic, FakeOpenAI
 
 
 async def asked(server: Server, text: str, **more: Any) -> Any:
-    """A question once it is over or waits for a person."""
+    """A question once it is over."""
     question = await server.call("POST", "/questions", {"text": text, **more}, status=202)
     async with asyncio.timeout(30):
         await server.runtime.service(Questions).until_over(question["questionId"])
@@ -43,6 +44,54 @@ async def test_a_question_is_answered_with_its_query_and_chart(server: Server) -
     assert kinds[0] == "questionAsked"
     assert kinds[-1] == "questionFinished"
     assert all(event["says"] for event in events)
+
+
+async def test_many_questions_at_once_are_all_answered(server: Server) -> None:
+    questions = await asyncio.gather(*(asked(server, "how many events are there") for _ in range(16)))
+    assert {question["status"] for question in questions} == {"done"}
+
+
+async def test_pages_say_where_they_are_and_which_query_made_them(server: Server) -> None:
+    runs = [{"runId": f"r{number:02}", "planId": "p1", "status": "running"} for number in range(25)]
+    await server.runtime.store.append(
+        [Event("runStarted", {"runId": one["runId"]}, one, 1_000_000 - at * 1000) for at, one in enumerate(runs)]
+    )
+    page = await asked(server, "show me 8 runs")
+    assert page["answer"].startswith("25 runs; these are 1 to 8.")
+    pages = (("next page", "9 to 16", "r08"), ("next 3", "17 to 19", "r16"), ("next 10", "20 to 25", "r19"))
+    for text, where, first in pages:
+        page = await asked(server, text, follows=page["questionId"])
+        shown = page["sub_goals"][-1]["outputs"]["formatted_results"]
+        assert where in page["answer"]
+        assert shown["rows"][0][0] == first
+        assert shown["query"]["body"]["from"] == int(where.split()[0]) - 1
+    over = await asked(server, "next page", follows=page["questionId"])
+    assert over["reason"] == "There is no next page: everything has been shown."
+
+
+async def test_what_is_unclear_is_asked_back_and_its_answer_goes_on(server: Server) -> None:
+    question = await server.call("POST", "/questions", {"text": "how many pallets today"}, status=202)
+    async with asyncio.timeout(30):
+        while not question.get("waitsFor"):
+            await asyncio.sleep(0.02)
+            question = await server.call("GET", f"/questions/{question['questionId']}")
+    [decision] = question["waitsFor"]
+    await server.call("POST", f"/inbox/{decision}", {"verb": "answer", "value": "dropped"})
+    async with asyncio.timeout(30):
+        await server.runtime.service(Questions).until_over(question["questionId"])
+    told = await server.call("GET", f"/questions/{question['questionId']}")
+    assert (told["status"], told["answer"].splitlines()[0]) == ("done", "0 pallets.")
+
+
+async def test_what_is_being_answered_is_in_the_state_until_it_is(server: Server) -> None:
+    question = await server.call("POST", "/questions", {"text": "duration per robot"}, status=202)
+    decision = await server.asked(questionId=question["questionId"])
+    state = await server.call("GET", "/state")
+    assert [one["questionId"] for one in state["questions"]] == [question["questionId"]]
+    assert decision["about"]["questionId"] == question["questionId"]
+    await server.call("POST", f"/questions/{question['questionId']}/cancel")
+    assert (await server.call("GET", "/state"))["questions"] == []
+    assert (await server.call("GET", f"/state?at={state['seq']}"))["questions"] != []
 
 
 async def test_what_cannot_be_is_refused_with_a_sentence(server: Server) -> None:

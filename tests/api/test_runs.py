@@ -138,6 +138,17 @@ async def test_a_running_plan_is_edited_and_adopted(server: Any) -> None:
     assert [step["id"] for step in (await server.ended(run["runId"]))["steps"]] == ["a", "b", "c"]
 
 
+async def test_an_approval_that_a_new_version_took_back_is_refused_with_what_changed(server: Any) -> None:
+    run = await server.start(server.step("a", requiresApproval=True), server.step("b", dependsOn=["a"]))
+    decision = await server.asked(runId=run["runId"])
+    edits = [{"op": "edit", "id": name, "set": {"args": {"seconds": 0.01}}} for name in ("a", "b")]
+    await server.call("PATCH", f"/plans/{run['planId']}", {"edits": edits}, If_Match="1")
+    await server.call("POST", f"/runs/{run['runId']}/adopt", {"version": 2})
+    told = await server.refused("POST", f"/inbox/{decision['id']}", {"verb": "approve"}, status=409)
+    assert told["latestVersion"] == 2
+    assert [(change["id"], change["fields"]["args"]["to"]) for change in told["changes"]] == [("a", {"seconds": 0.01})]
+
+
 async def test_templates_are_kept_listed_and_filled_in(server: Any) -> None:
     write = server.step("w", "write_file", {"path": "out.txt", "content": "$params.word"})
     document = {"plan": {"steps": [write]}, "parameters": {"word": "string"}}

@@ -150,3 +150,27 @@ async def test_only_admins_let_scenes_rest(guarded: Any) -> None:
     for role, status in (("viewer", 403), ("operator", 403), ("admin", 404)):
         answer = await guarded.http.post("/scenes/x/deactivate", headers=bearer(guarded.tokens[role]))
         guarded.problem(answer, status)
+
+
+async def test_a_live_scene_that_was_saved_since_says_so_until_it_is_activated_again(server: Any) -> None:
+    first = cell("a", "sim")
+    await server.call("PUT", "/scenes/a", first)
+    assert "changed" not in await server.call("POST", "/scenes/a/activate")
+    again = copy.deepcopy(first)
+    again["positions"][0]["x"] = 0.5
+    assert (await server.call("PUT", "/scenes/a", again))["changed"] is True
+    assert (await server.call("PUT", "/scenes/a", again))["changed"] is True
+    assert [row.get("changed") for row in (await server.call("GET", "/state"))["scenes"]] == [True]
+    assert "changed" not in await server.call("POST", "/scenes/a/activate")
+    live = (await server.call("GET", "/events?kinds=sceneActivated&scene=a&limit=1"))[0]
+    assert live["data"]["document"]["positions"][0]["x"] == 0.5
+    await server.call("PUT", "/scenes/a", first)
+    assert "changed" not in await server.call("POST", "/scenes/a/deactivate")
+
+
+async def test_a_scene_may_be_saved_as_the_text_that_was_checked(server: Any) -> None:
+    text = "kind: cell\nname: a\npositions: [{name: Home, x: 0, y: 0, role: home}]\nmoves: []\nroutines: []\n"
+    assert (await server.call("POST", "/scenes/check", text))["ok"]
+    assert (await server.call("PUT", "/scenes/a", text))["document"]["positions"][0]["name"] == "Home"
+    told = await server.refused("PUT", "/scenes/a", "kind: [", status=422)
+    assert told["code"] == "document.syntax"

@@ -1,6 +1,7 @@
 """Searching over HTTP: the official clients of Elasticsearch and OpenSearch, roles, and refusals in their form."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -37,15 +38,46 @@ async def test_a_search_answers_as_elasticsearch_does(server: Server) -> None:
         ("runz", {}, 404, "index_not_found_exception", "runs"),
         ("runs", {"size": 20_000}, 400, "parsing_exception", "10000"),
         ("runs", [], 400, "parsing_exception", "object"),
+        ("runs", {"query": {"range": {"startedAt": {"gte": 1e308}}}}, 400, "parsing_exception", "A date is"),
+        ("runs", {"query": {"term": {"status": "\ud800"}}}, 400, "parsing_exception", "half a character"),
+        (
+            "runs",
+            {
+                "aggs": {
+                    "a": {
+                        "date_histogram": {
+                            "field": "startedAt",
+                            "calendar_interval": "hour",
+                            "extended_bounds": {"min": 0, "max": 10**15},
+                        }
+                    }
+                }
+            },
+            400,
+            "parsing_exception",
+            "A date is",
+        ),
     ],
 )
 async def test_refusals_are_in_the_clients_form(
     server: Server, index: str, body: Any, status: int, kind: str, says: str
 ) -> None:
-    answer = await server.http.post(f"/search/{index}/_search", json=body)
+    sent: dict[str, Any] = {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
+    answer = await server.http.post(f"/search/{index}/_search", **sent)
     told = answer.json()
     assert (answer.status_code, told["status"], told["error"]["type"]) == (status, status, kind)
     assert says in told["error"]["reason"]
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "_cat/indices"), ("PUT", "runs"), ("GET", "runs/_search")])
+async def test_what_a_whole_search_server_would_do_is_refused_in_their_form(
+    server: Server, method: str, path: str
+) -> None:
+    answer = await server.http.request(method, f"/search/{path}")
+    told = answer.json()
+    assert (answer.status_code, told["status"]) == (404, 404)
+    assert answer.headers["content-type"] == "application/json"
+    assert "is not among the calls that are known" in told["error"]["reason"]
 
 
 async def test_the_mapping_says_what_fields_mean(server: Server) -> None:
@@ -104,6 +136,10 @@ async def test_the_official_elasticsearch_client(server: Server) -> None:
                 client.search(index="runs", query={"term": {"planned": "p1"}})
             with pytest.raises(elasticsearch.NotFoundError):
                 client.search(index="nowhere")
+            with pytest.raises(elasticsearch.NotFoundError, match="not among the calls"):
+                client.get(index="runs", id="r1")
+            assert client.indices.exists(index="runs")
+            assert not client.indices.exists(index="nowhere")
             return client.ping(), client.info()["cluster_name"], found, count, fields
 
     alive, name, found, count, fields = await asyncio.to_thread(ask)

@@ -73,7 +73,7 @@ def test_it_stops_cleanly_with_streams_open(tmp_path: Path, number: signal.Signa
         plan = {"steps": [{"id": "a", "tool": "wait", "args": {"seconds": 3600}}]}
         taken = call(url, "/plans", {"plan": plan})
         call(url, f"/plans/{taken['id']}/runs", {"version": 1})
-        for path in ("/events", "/events?kinds=none", "/telemetry"):
+        for path in ("/events", "/events?kinds=none", "/telemetry", "/live"):
             stream = open_streams.enter_context(urllib.request.urlopen(f"{url}/api/v1{path}", timeout=30))
             assert stream.status == 200
         process.send_signal(number)

@@ -95,6 +95,7 @@ async def test_what_cannot_be_is_refused_with_a_sentence(den: Any) -> None:
     session = await begun(den)
     held = await den.refused("POST", "/sessions", {"scene": "den"}, status=409)
     assert held["code"] == "machine.held"
+    assert "runs cancel" not in held["hint"], "a session is no run"
     path = f"/sessions/{session['sessionId']}"
     await den.refused("POST", f"{path}/commands", {}, status=422)
     await den.refused("POST", f"{path}/commands", {"command": "x" * 2001}, status=422)
@@ -122,6 +123,10 @@ async def test_any_tick_can_be_looked_at_again_with_its_picture(den: Any) -> Non
     then = await den.call("GET", f"{path}?tick=40")
     assert then["atS"] == 2.0
     assert "(moving, 2.0s)" in then["state"]
+    assert then["startedAt"] == session["startedAt"]
+    beyond = await den.call("GET", f"{path}?tick=100000")
+    assert beyond["atS"] == 20.0, "there is no state beyond the present"
+    assert "(done, 20.0s)" in beyond["state"]
     pictures = [(await den.http.get(f"{path}/picture{query}")) for query in ("", "?tick=40", "?tick=40")]
     assert all(answer.headers["content-type"] == "image/png" for answer in pictures)
     assert all(answer.content.startswith(b"\x89PNG") for answer in pictures)

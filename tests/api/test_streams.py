@@ -88,3 +88,27 @@ async def test_a_priority_survives_a_restart_and_a_replay(tmp_path: Path) -> Non
         async with serving(tmp_path, speed=50) as server:
             await recover(server.runtime, [])
             assert await server.call("GET", "/streams/second") == before
+
+
+async def test_a_batch_is_tried_and_shown_with_all_its_pallets(fleet_server: Any) -> None:
+    document = two_streams()
+    document["robots"][0]["capacity"] = 2
+    picks = document["streams"][0]["params"]["pickGroup"] + document["streams"][1]["params"]["pickGroup"]
+    drops = document["streams"][0]["params"]["dropGroup"] + document["streams"][1]["params"]["dropGroup"]
+    params = {"pickGroup": list(dict.fromkeys(picks)), "dropGroup": list(dict.fromkeys(drops)), "batchSize": 2}
+    document["streams"] = [{"streamId": "run", "kind": "batch", "enabled": False, "params": params}]
+    for site in document["worksites"]:
+        if site["worksiteId"] in params["pickGroup"]:
+            site["occupancy"] = "filled"
+        elif site["worksiteId"] in params["dropGroup"]:
+            site["occupancy"] = "empty"
+    async with fleet_server(document) as server:
+        tried = await server.call("POST", "/streams/run/dry-run", {"enabled": True})
+        (candidate,) = tried["candidates"]
+        (task,) = tried["tasks"]
+        pairs = [(candidate["sourceId"], candidate["targetId"])]
+        pairs += [(one["sourceId"], one["targetId"]) for one in candidate["more"]]
+        assert len(pairs) == 2
+        assert [(leg["sourceId"], leg["targetId"], leg["state"]) for leg in task["legs"]] == [
+            (*pair, "waiting") for pair in pairs
+        ]

@@ -1,7 +1,7 @@
 """Keys and deadlines of writes: done once, answered alike, and never after their time."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from beforehand.app import requests as kept
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import ConflictError
 from beforehand.model.event import Event
+from beforehand.server import writes
 
 FAR = str(10**14)
 
@@ -90,6 +91,20 @@ async def test_a_request_under_way_is_not_done_beside_itself(server: Any) -> Non
     await server.call("POST", f"/runs/{run['runId']}/cancel")
 
 
+async def test_the_same_request_many_times_at_once_is_done_once(server: Any) -> None:
+    def ask() -> Any:
+        return server.http.post("/plans", json=body(server), headers=keyed("k"))
+
+    at_once = await asyncio.gather(*(ask() for _ in range(8)))
+    done = [answer.json()["id"] for answer in at_once if answer.status_code == 201]
+    (plan,) = await server.call("GET", "/plans")
+    assert set(done) == {plan["id"]}
+    for answer in at_once:
+        assert answer.status_code == 201 or server.problem(answer, 409)["code"] == "request.under_way"
+    again = await asyncio.gather(*(ask() for _ in range(8)))
+    assert {answer.json()["id"] for answer in again} == {plan["id"]}
+
+
 async def test_refusals_are_not_remembered(server: Any) -> None:
     plan = await server.plan(server.step("a"))
     path = f"/plans/{plan['id']}/runs"
@@ -130,7 +145,7 @@ async def test_what_was_done_and_never_answered_is_not_done_again(server: Any) -
     assert events[-1]["about"] == lost
     asked = kept.Asked(request_id="f" * 32, content=row["content"])
     with pytest.raises(ConflictError) as refused:
-        await kept.Requests(server.runtime).answered(asked)
+        await kept.Requests(server.runtime).once(asked).__aenter__()
     assert refused.value.code == "request.answer_lost"
 
 
@@ -157,6 +172,31 @@ async def test_a_deadline_is_looked_at_when_it_is_decided(server: Any) -> None:
         clock.now_ms = lambda: start + 60_001
     assert server.problem(await waiting, 409)["code"] == "command.expired"
     assert await server.call("GET", "/runs") == []
+
+
+@pytest.mark.parametrize("headers", [{}, keyed("k")], ids=["without a key", "with one"])
+async def test_a_body_that_comes_in_too_late_is_never_done(
+    server: Any, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    """A question is decided on by its own driver; its deadline passes between the headers and the body."""
+    clock, start = server.runtime.clock, server.runtime.now()
+    arrived = asyncio.Event()
+
+    def deadline_in(headers: Any) -> int:
+        arrived.set()
+        return int(start + 60_000)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b'{"text": '
+        await arrived.wait()
+        clock.now_ms = lambda: start + 60_001
+        yield b'"how many plans?"}'
+
+    monkeypatch.setattr(writes, "deadline_in", deadline_in)
+    late = {**headers, "Beforehand-Deadline": str(start + 60_000), "Content-Type": "application/json"}
+    refused = await server.http.post("/questions", content=slowly(), headers=late)
+    assert server.problem(refused, 409)["code"] == "command.expired"
+    assert await server.call("GET", "/questions") == []
 
 
 async def test_a_driver_looks_at_the_deadline_of_what_it_is_told(server: Any) -> None:

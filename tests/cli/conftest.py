@@ -1,16 +1,23 @@
 """The real command in a subprocess, in a folder and a home of its own."""
 
+import asyncio
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from beforehand.testing.model_http import FakeServer
 
 BEFOREHAND = Path(sys.executable).parent / "beforehand"
 PATIENCE_S = 60
@@ -122,3 +129,88 @@ def step() -> Callable[..., dict[str, Any]]:
         return {"id": id, "tool": tool, "args": args, **(also or {})}
 
     return made
+
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
+
+
+class Terminal:
+    """A program whose terminal the test holds: it reads until some words come, and types."""
+
+    def __init__(self, process: subprocess.Popen[bytes], descriptor: int) -> None:
+        self.process = process
+        self._descriptor = descriptor
+        self.seen = ""
+
+    def until(self, words: str) -> str:
+        """Everything shown up to these words, and what came before them is forgotten."""
+        while words not in self.seen:
+            part = self._read()
+            assert part, f"{words!r} never came; seen:\n{self.seen}"
+            self.seen += ESCAPES.sub("", part.decode(errors="replace"))
+        before, self.seen = self.seen.split(words, 1)
+        return before + words
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._descriptor, 65536)
+        except OSError:
+            return b""  # the other side has closed
+
+    def type(self, text: str) -> None:
+        os.write(self._descriptor, text.encode())
+
+    def rest(self) -> str:
+        while part := self._read():
+            self.seen += ESCAPES.sub("", part.decode(errors="replace"))
+        return self.seen
+
+
+@pytest.fixture
+def terminal(cli: Cli) -> Iterator[Callable[..., Terminal]]:
+    opened: list[tuple[subprocess.Popen[bytes], int]] = []
+
+    def at(*words: str) -> Terminal:
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [str(Path(sys.executable).parent / "beforehand"), *words],
+            cwd=cli.folder,
+            env=cli.environment | {"TERM": "xterm"},
+            stdin=theirs,
+            stdout=subprocess.PIPE if "json" in words else theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        opened.append((process, ours))
+        return Terminal(process, ours)
+
+    yield at
+    for process, descriptor in opened:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+        os.close(descriptor)
+
+
+@contextmanager
+def beside(fake: FakeServer) -> Iterator[asyncio.AbstractEventLoop]:
+    """A fake provider in a thread of its own, since a command is waited for; its event loop."""
+    loop, began, over = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with fake:
+            began.set()
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    thread.start()
+    began.wait(30)
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join(30)
+        loop.close()

@@ -63,6 +63,9 @@ def test_commands_that_run_out_leave_it_open_and_failures_exit_1(attic: Any) -> 
 
 def test_what_cannot_be_is_answered_by_a_sentence(attic: Any) -> None:
     assert "Give --commands FILE" in attic("agent", "run", "attic.yaml", code=2).err
+    assert "needs a goal" in attic("agent", "run", "attic.yaml", "--policy", "--goal", " ", code=2).err
+    both = ("--policy", "--model", "openai:any", "--goal", "sit on chest1")
+    assert "not both" in attic("agent", "run", "attic.yaml", *both, code=2).err
     assert "There is no file" in attic("agent", "run", "attic.yaml", "--commands", "none.txt", code=2).err
     assert "kind home" in attic("agent", "run", "weld_star", "--commands", "bring.txt", code=2).err
     assert "Unknown scene" in attic("agent", "run", "atic", "--commands", "bring.txt", code=2).err
@@ -114,6 +117,7 @@ async def test_a_model_steers_from_the_command_line(attic: Any) -> None:
         server.script = (dies(),)
         gone = await asyncio.to_thread(attic, "agent", "run", "attic", *words[3:], code=3, **environment)
         assert gone.document["status"] == "open"
+        assert gone.err.startswith(gone.document["reason"]), "why nobody steers it any more is told first"
 
 
 def call(url: str, path: str, body: Any = None) -> Any:

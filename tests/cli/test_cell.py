@@ -54,7 +54,7 @@ def test_state_is_told_set_and_refused(cli: Any) -> None:
         (("set", "weld_star", "--tool", "Hammer"), "Camera, Welder"),
         (("set", "weld_star"), "--position"),
         (("state", "weld_sta"), "weld_star"),
-        (("state", "cross_dock"), "Unknown cell"),
+        (("state", "cross_dock"), "cross_dock is a scene of kind fleet, not cell."),
         (("fault", "weld_star", "explode"), "tool_missing"),
         (("fault", "weld_star", "fail", "--target", "Pos_77"), "Pos_"),
     ):

@@ -156,3 +156,17 @@ def test_text_in_a_plan_cannot_steer_the_terminal(cli, step) -> None:
     assert "\u001b" not in done.out + done.err
     assert "\u0007" not in done.out + done.err
     assert "[red]" in done.out
+
+
+def test_a_step_list_for_a_scene_that_is_no_cell_is_told_what_it_is(cli) -> None:
+    (cli.folder / "steps.json").write_text('[{"id": 1, "action": "move", "target": "Home"}]')
+    done = cli("check", "steps.json", "--scene", "apartment", code=2)
+    assert "apartment is a scene of kind home, not cell." in done.err
+    assert "no cells" not in done.err
+
+
+def test_a_plan_over_two_cells_finds_both(cli) -> None:
+    both = ("weld_star", "weld_corridor")
+    steps = [{"id": name, "tool": "cell.move", "args": {"scene": name, "target": "Safe_Pos_1"}} for name in both]
+    (cli.folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    assert cli("check", "plan.json").out == "The plan is valid: 2 steps.\n"

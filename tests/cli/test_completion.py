@@ -72,7 +72,7 @@ def test_a_home_that_cannot_be_read_is_no_noise(cli: Any) -> None:
     ("line", "offered"),
     [
         (["beforehand", "fle"], ["fleet"]),
-        (["beforehand", "fleet", "simulate", "cross"], ["cross_dock"]),
+        (["beforehand", "fleet", "simulate", "cross_"], ["cross_dock"]),
         (["beforehand", "robots", "out"], ["out-of-service"]),
         (["beforehand", "check", "--out"], ["--output"]),
     ],

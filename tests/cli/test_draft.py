@@ -1,13 +1,11 @@
 """`beforehand draft`: with a model that is a fake one over HTTP, and with none."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, beside
 
 from beforehand.testing.model_replies import Reply, gives
 from beforehand.testing.model_servers import FakeOpenAI
@@ -41,22 +39,9 @@ GOOD = plan(
 
 @pytest.fixture
 def model() -> Iterator[FakeOpenAI]:
-    """A fake provider in a thread of its own, since the command is waited for."""
-    fake, loop, began = FakeOpenAI(GOOD), asyncio.new_event_loop(), threading.Event()
-    over = asyncio.Event()
-
-    async def serve() -> None:
-        async with fake:
-            began.set()
-            await over.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    began.wait(30)
-    yield fake
-    loop.call_soon_threadsafe(over.set)
-    thread.join(30)
-    loop.close()
+    fake = FakeOpenAI(GOOD)
+    with beside(fake):
+        yield fake
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def test_tasks_are_listed_shown_explained_and_steered(cli: Any) -> None:
     assert f"Nearest tasks: {task}" in cli("tasks", "resume", f"{task}9", code=2).err
     assert "drop, pick" in cli("tasks", "done-by-hand", task, "--value", "lunch", code=2).err
     assert "nothing to drop at DROP_01" in cli("tasks", "abort", task, "--value", "DROP_01", code=3).err
-    assert "'' is no id" in cli("tasks", "abort", "", code=2).err
-    assert "'../health' is no id" in cli("tasks", "abort", "../health", code=2).err
+    assert "'' is not an id" in cli("tasks", "abort", "", code=2).err
+    assert "'../health' is not an id" in cli("tasks", "abort", "../health", code=2).err
     assert "which is cancelled then." in cli("tasks", "cancel", task, code=0).out
     assert cli("tasks", "list", "--open", "--scene", "cross_dock", code=0).out.count("cross_dock-t") >= 1
     assert "Unknown active fleet 'nowhere'" in cli("tasks", "--scene", "nowhere", code=2).err

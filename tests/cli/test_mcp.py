@@ -66,6 +66,8 @@ async def test_what_is_not_understood_is_refused_with_names_to_choose_from(cli: 
         assert "unicorns" in told["question"]["reason"]
         told = await caller("ask", text="How do I add a token?")
         assert "beforehand token add" in told["question"]["answer"]
+        told = await caller("ask", text="average duration per robot")
+        assert told["question"]["waitsFor"], "what is unclear is asked back, and nobody waits here for the answer"
         told = await caller.refused("show_run", runId="run_nobody")
         assert told["code"] == "run.unknown"
         told = await caller.refused("preview_plan", plan={"steps": [{"id": "a", "tool": "wrte_file"}]})
@@ -274,6 +276,18 @@ async def test_a_big_answer_says_what_it_left_off(cli: Cli) -> None:
 # -- the streams ---------------------------------------------------------------------------------------------------
 
 
+def over_pipes(cli: Cli, *words: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [str(BEFOREHAND), "mcp", *words],
+        cwd=cli.folder,
+        env=cli.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def test_standard_output_carries_the_protocol_and_nothing_else(cli: Cli) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}}
     lines: list[Any] = [
@@ -289,15 +303,7 @@ def test_standard_output_carries_the_protocol_and_nothing_else(cli: Cli) -> None
         },
     ]
     cli.write("beforehand.toml", '[mcp.other]\ncommand = "true"\n')
-    process = subprocess.Popen(
-        [str(BEFOREHAND), "mcp", "--debug"],
-        cwd=cli.folder,
-        env=cli.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = over_pipes(cli, "--debug")
     assert process.stdin is not None
     assert process.stdout is not None
     for line in lines:
@@ -317,3 +323,17 @@ def test_standard_output_carries_the_protocol_and_nothing_else(cli: Cli) -> None
 
 def test_where_to_listen_needs_http(cli: Cli) -> None:
     assert "--http" in cli("mcp", "--port", "8799", code=2).err
+
+
+def test_a_client_that_goes_before_its_answer_is_no_error(cli: Cli) -> None:
+    process = over_pipes(cli)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    process.stdout.close()
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}) + "\n")
+    process.stdin.close()
+    told = process.stderr.read()
+    process.wait(timeout=PATIENCE_S)
+    assert "made an error" not in told

@@ -30,7 +30,6 @@ MEANT = {
     "plugin": ["plugins"],
     "toekn": ["token"],
     "verison": ["version"],
-    "robot": ["robots"],
     "taks": ["tasks"],
     "steams": ["streams"],
     "completions": ["completion"],
@@ -97,7 +96,7 @@ def test_there_are_enough_of_both() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("run --resumee x", "There is no option --resumee. Did you mean `--resume`?"),
+        ("run --resumee x", "Unknown option --resumee. Did you mean `--resume`?"),
         ("plan --sceen s", "Did you mean `--scene`?"),
         ("check p --outptu json", "Did you mean `--output`?"),
         ("robots hold --scen x RB", "Did you mean `--scene`?"),

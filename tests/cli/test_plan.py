@@ -133,6 +133,19 @@ def test_planning_starts_from_flags_then_the_log_then_the_file(cli: Any) -> None
     assert len(cli.events()) == said, "planning writes nothing to the log"
 
 
+def test_a_robot_nobody_placed_is_asked_for_once(cli: Any, tmp_path: Any) -> None:
+    scene = tmp_path / "nowhere.json"
+    scene.write_text(json.dumps({"kind": "cell", "name": "nowhere", "positions": ["A", "B"], "moves": [["A", "B"]]}))
+    told = cli("plan", "go to B", "--scene", str(scene), code=2).err
+    assert told.strip() == (
+        "The scene does not say where the robot stands. "
+        "Give --position for this once, or set it: `beforehand cell set nowhere --position P --tool T`."
+    )
+    assert (
+        cli("plan", "go to B", "--scene", str(scene), "--position", "A", "-o", "steps", code=0).document[0]["id"] == 1
+    )
+
+
 def test_what_is_so_already_is_a_note_and_no_step(cli: Any) -> None:
     intent = {"steps": [{"action": "attach_tool", "tool": "Welder"}]}
     words = ("--scene", "weld_star", "--position", "Tool_Weld_Position", "--tool", "Welder")
@@ -246,3 +259,14 @@ def test_transport_on_request_is_a_plan(cli: Any) -> None:
     unknown = cli("plan", "move the pallet from PICK_07 to DROP_01", "--scene", "line_pick_drop", code=2)
     assert "PICK_01" in unknown.err
     assert cli("plan", "move a pallet somewhere", "--scene", "line_pick_drop", code=3).err
+
+
+def test_a_model_that_nobody_would_ask_is_refused(cli: Any) -> None:
+    told = cli("plan", "move a pallet", "--scene", "line_pick_drop", "--model", "configured", code=2).err
+    assert "asks no model" in told
+    assert "beforehand draft" in told
+
+
+def test_a_state_to_start_from_is_refused_where_it_would_do_nothing(cli: Any) -> None:
+    told = cli("plan", "sit on bed1", "--scene", "apartment", "--position", "Home", code=2).err
+    assert "begin at its present state, so position would do nothing" in told

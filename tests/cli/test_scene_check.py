@@ -19,7 +19,7 @@ BAD_FLEET = {
     "nodes": [{"id": "A", "x": 0, "y": 0}, {"id": "A", "x": 1, "y": 1}, {"id": "B", "x": 9, "y": 9}],
     "edges": [{"from": "A", "to": "Z"}],
     "worksites": [{"worksiteId": "P", "worksiteType": "pickup", "entryNodeId": "Y"}],
-    "robots": [{"robotId": "R", "nodeId": "A", "battery": 7, "link": "vda5050"}],
+    "robots": [{"robotId": "R", "nodeId": "A", "battery": 7, "link": "carrier"}],
     "settings": {"tickS": -1, "tempo": 3},
 }
 

@@ -23,6 +23,14 @@ def test_flags_before_environment_before_file_before_defaults(cli) -> None:
     assert shown(cli, "home", BEFOREHAND_HOME="") == ("from_file", "beforehand.toml")
 
 
+def test_a_variable_that_is_no_setting_is_told_once_and_stops_nothing(cli) -> None:
+    for words in (("config", "show", "-o", "json"), ("runs", "-o", "json"), ("doctor", "-o", "json")):
+        done = cli(*words, code=0, BEFOREHAND_TOKN="x")
+        assert done.err.count("BEFOREHAND_TOKN") == 1
+        assert "BEFOREHAND_TOKEN" in done.err
+        assert done.document is not None
+
+
 def test_the_home_that_was_named_is_used(cli, step) -> None:
     cli.plan(step("a", "wait", seconds=0))
     cli("run", "plan.yaml", code=0, BEFOREHAND_HOME="elsewhere")
@@ -30,6 +38,14 @@ def test_the_home_that_was_named_is_used(cli, step) -> None:
     cli("run", "plan.yaml", "--db", "sqlite:///own.db", code=0)
     assert (cli.folder / "own.db").exists()
     assert not (cli.folder / ".beforehand").exists()
+
+
+def test_a_home_that_is_a_file_is_refused_whatever_is_asked(cli, step) -> None:
+    cli.plan(step("a", "wait", seconds=0))
+    for words in (("runs", "-o", "json"), ("run", "plan.yaml"), ("token", "list"), ("up", "--no-open")):
+        done = cli(*words, "--home", "plan.yaml", code=2)
+        assert "plan.yaml is a file, not a folder." in done.err
+        assert done.out == ""
 
 
 def test_secrets_are_hidden(cli) -> None:
@@ -51,7 +67,7 @@ def test_settings_that_cannot_be_read(cli, toml: str, said: str) -> None:
     assert said in cli("config", "show", code=2).err
 
 
-@pytest.mark.parametrize("db", ["postgres://x/y", "."])
+@pytest.mark.parametrize("db", ["mysql://x/y", "postgresql://x:y@[/z", "."])
 def test_a_store_that_cannot_be(cli, step, db: str) -> None:
     cli.plan(step("a", "wait", seconds=0))
     cli("run", "plan.yaml", "--db", db, code=2)
@@ -103,7 +119,7 @@ def test_doctor_and_config_know_the_model_and_keep_its_key(cli) -> None:
     assert "just-a-name" in told.out
     assert "sk-not-for-the-screen" not in told.out + told.err
     broken = cli("doctor", code=1)
-    assert "'just-a-name' is no name of a model" in broken.err
+    assert "'just-a-name' is not the name of a model" in broken.err
     assert "sk-not-for-the-screen" not in broken.out + broken.err
 
 

@@ -71,7 +71,19 @@ def test_a_template_that_cannot_work_is_not_kept(cli, step) -> None:
         "Unknown parameter '$params.nothing'. There are no declared parameters."
         in cli("template", "save", "bad.yaml", code=2).err
     )
+    cli.write("bad.yaml", {"plan": {"steps": [step("a", "wait", seconds=0)]}, "paramters": {}, "nmae": "t"})
+    told = cli("template", "save", "bad.yaml", code=2).err
+    assert "Unknown field 'paramters' in a template. Known fields: description, name, parameters, plan." in told
+    assert "Unknown field 'nmae'" in told
     assert "needs a plan with `steps`" in cli("template", "save", "-", "--name", "t", given="{}", code=2).err
+    wrong = {"n": {"type": "int"}, "m": {"type": "number", "defualt": 3}}
+    cli.write("bad.yaml", {"steps": [step("a", "wait", seconds="$params.n")], "parameters": wrong})
+    told = cli("template", "save", "bad.yaml", code=2).err
+    assert "parameters.n.type must be 'string', 'number', 'integer', 'boolean', 'array' or 'object'." in told
+    assert "Unknown field 'defualt'. Known fields: default, description, required, type." in told
+    cli.write("bad.yaml", {"steps": [step("a", "wiat", seconds="$params.n")], "parameters": {"n": {"default": 1}}})
+    told = cli("template", "save", "bad.yaml", code=2).err
+    assert told.index("Unknown tool 'wiat'.") < told.index("The default of n is not of type string.")
     assert cli("template", "list", "-o", "json", code=0).document == []
 
 

@@ -74,9 +74,11 @@ def test_version(cli) -> None:
         (["run"], "Name either a PLAN to run or a run to continue (--resume RUNID)."),
         (["run", "p.yaml", "--resume", "r"], "Name either a PLAN"),
         (["run", "--resume", "r", "--workspace", "."], "--scene and --workspace cannot be used with --resume"),
-        (["check", "p.yaml", "-o", "xml"], "'table', 'json'"),
+        (["check", "p.yaml", "-o", "xml"], "'-o': 'xml' is not one of 'table', 'json'."),
         (["up", "--speed", "nan"], "The speed must be a number above 0"),
-        (["up", "--port", "many"], "Invalid value for '--port'"),
+        (["up", "--port", "many"], "Invalid value for '--port': 'many' is not a whole number."),
+        (["agent", "run", "studio", "--goal", "x", "--max-steps", "0"], "'--max-steps': '0' is not 1 or more."),
+        (["up", "--speed", "fast"], "Invalid value for '--speed': 'fast' is not a number."),
         (["token", "add", "me", "--role", "king"], "Unknown role 'king'. Known roles: admin, operator, viewer."),
         (["inbox", "show", "d1"], "There is no log at"),
         (["run", "--resume", "run_1"], "so the run 'run_1' is unknown"),
@@ -123,6 +125,19 @@ def test_a_closed_stream_is_no_bug(cli, step, closed: str, code: int) -> None:
     )
     assert done.returncode == code
     assert b"itself made an error" not in done.stderr
+
+
+def test_a_command_that_is_interrupted_while_it_reads_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from beforehand.cli.main import call
+
+    def interrupted(path: str) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("beforehand.app.documents._read", interrupted)
+    assert call(["check", "-"]) == 130
+    assert capsys.readouterr() == ("", "Stopped.\n")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

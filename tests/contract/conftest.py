@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.contract.vda5050_rig import Mosquitto
 
 PASSWORD = "sesame-open"
 START_S = 120
@@ -196,3 +197,19 @@ def _install(executable: Callable[[str], Path], package: str, home: Path) -> Non
         fresh.rename(home)
     except OSError:  # another test process was quicker
         shutil.rmtree(fresh)
+
+
+@pytest.fixture
+def start_broker(tmp_path: Path, executable: Callable[[str], Path]) -> Iterator[Callable[[], Mosquitto]]:
+    """`start_broker()`: a broker of the test's own, started when it is first asked for."""
+    made: list[Mosquitto] = []
+
+    def one() -> Mosquitto:
+        if not made:
+            made.append(Mosquitto(str(executable("mosquitto")), tmp_path))
+            made[0].start()
+        return made[0]
+
+    yield one
+    for mosquitto in made:
+        mosquitto.stop()

@@ -4,13 +4,14 @@ The cell is a line with a stand, A - B - C and a gripper that hangs at A:  the r
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contract.plcs import opened, running_plc
 
 from beforehand.adapters.sim.cell import SimCell
 from beforehand.adapters.sim.cell_faults import CellFault, FaultName
@@ -41,38 +42,48 @@ class Rig:
     """Let that many seconds pass."""
     break_next: Callable[[FaultName], None]
     """Have the next command go wrong: `fail` before anything moves, `power` half-way, `verify` when it is judged."""
+    reached: Callable[[str, "asyncio.Future[CellReport]"], Awaitable[None]] | None = None
+    """Wait until the command with this key has come to the controller, or is over; for those that are far away."""
 
     async def do(self, command: CellCommand, progress: Callable[[float], None] = lambda percent: None) -> CellReport:
         """Carry a command out while time passes."""
-        work = asyncio.ensure_future(self.controller.do(command, progress))
+        work = await self._sent(command, progress)
         await self.wait(command.seconds + 1)
         return await work
 
     async def begin(self, command: CellCommand) -> "asyncio.Future[CellReport]":
         """Have a command half done."""
-        work = asyncio.ensure_future(self.controller.do(command, lambda percent: None))
+        work = await self._sent(command, lambda percent: None)
         await self.wait(command.seconds / 2)
+        return work
+
+    async def _sent(self, command: CellCommand, progress: Callable[[float], None]) -> "asyncio.Future[CellReport]":
+        work = asyncio.ensure_future(self.controller.do(command, progress))
+        if self.reached is not None:
+            await self.reached(command.key, work)
         return work
 
     async def die(self, work: "asyncio.Future[CellReport]") -> None:
         """The process that waits for this command is no more; another reaches the controller."""
         work.cancel()
-        with suppress(asyncio.CancelledError):
+        with suppress(asyncio.CancelledError, Fault):
             await work
         self.controller = await self.restarted()
 
 
-def sim_in_memory(folder: Path) -> Rig:
+@asynccontextmanager
+async def sim_in_memory(folder: Path) -> AsyncIterator[Rig]:
     clock = VirtualClock()
     cell = SimCell(SCENE, clock)
 
     async def restarted() -> CellController:
         return cell
 
-    return Rig(cell, restarted, clock.advance, lambda fault: cell.inject(CellFault(fault=fault)))
+    yield Rig(cell, restarted, clock.advance, lambda fault: cell.inject(CellFault(fault=fault)))
 
 
-def sim_on_file(folder: Path) -> Rig:
+@asynccontextmanager
+async def sim_on_file(folder: Path) -> AsyncIterator[Rig]:
     clock = VirtualClock()
 
     def make() -> SimCell:
@@ -81,15 +92,43 @@ def sim_on_file(folder: Path) -> Rig:
     async def restarted() -> CellController:
         return make()
 
-    return Rig(make(), restarted, clock.advance, lambda fault: make().inject(CellFault(fault=fault)))
+    yield Rig(make(), restarted, clock.advance, lambda fault: make().inject(CellFault(fault=fault)))
 
 
-RIGS: dict[str, Callable[[Path], Rig]] = {"sim in memory": sim_in_memory, "sim on file": sim_on_file}
+@asynccontextmanager
+async def over_opcua(folder: Path) -> AsyncIterator[Rig]:
+    """Over real TCP: the simulated PLC has virtual time, the line between has none."""
+    clock = VirtualClock()
+    async with running_plc(SCENE, clock) as plc, opened(SCENE, plc.url, folder / "sent.json") as open_cell:
+
+        async def restarted() -> CellController:
+            return await open_cell()
+
+        async def reached(key: str, work: "asyncio.Future[CellReport]") -> None:
+            while key not in plc.taken and not work.done():
+                await asyncio.wait({work}, timeout=0.01)
+
+        async def wait(seconds: float) -> None:
+            await clock.advance(seconds)
+            await plc.publish()
+
+        def break_next(fault: FaultName) -> None:
+            plc.inject(CellFault(fault=fault))
+
+        yield Rig(await open_cell(), restarted, wait, break_next, reached)
 
 
-@pytest.fixture(params=RIGS)
-def rig(request: pytest.FixtureRequest, tmp_path: Path) -> Rig:
-    return RIGS[request.param](tmp_path)
+RIGS: dict[str, Callable[[Path], AbstractAsyncContextManager[Rig]]] = {
+    "sim in memory": sim_in_memory,
+    "sim on file": sim_on_file,
+    "opcua": over_opcua,
+}
+
+
+@pytest.fixture(params=["sim in memory", "sim on file", pytest.param("opcua", marks=pytest.mark.needs("asyncua"))])
+async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
+    async with RIGS[request.param](tmp_path) as made:
+        yield made
 
 
 def move(key: str, target: str, seconds: float = 4) -> CellCommand:

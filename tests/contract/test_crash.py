@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from beforehand.testing.postgres_server import PostgresServer
+
 BEFOREHAND = Path(sys.executable).parent / "beforehand"
 PATIENCE_S = 60
 Document = dict[str, Any]
@@ -28,10 +30,13 @@ Document = dict[str, Any]
 class Runtime:
     """A folder with a home, the command, its log and the file of effects."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, database: str | None = None) -> None:
         self.folder = folder
+        self._database = database
         self.effects_file = folder / "effects"
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
+        if database is not None:
+            self.environment["BEFOREHAND_DB"] = database
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
@@ -74,6 +79,8 @@ class Runtime:
     # -- what is on disk ---------------------------------------------------------------------------------------------
 
     def _ask_log(self, question: str) -> list[Any]:
+        if self._database is not None:
+            return ask_postgres(self._database, question)
         try:
             file = sqlite3.connect(f"file:{self.folder}/.beforehand/log.db?mode=ro", uri=True)
         except sqlite3.OperationalError:
@@ -140,9 +147,27 @@ class Runtime:
         return {"id": id, "tool": tool, "args": call, "dependsOn": list(needs)}
 
 
+def ask_postgres(url: str, question: str) -> list[Any]:
+    import psycopg
+
+    try:
+        with psycopg.connect(url, options="-c search_path=beforehand") as line:
+            return [answer for (answer,) in line.execute(question)]
+    except (psycopg.errors.UndefinedTable, psycopg.OperationalError):
+        return []  # the process is about to make it, or the server is just down
+
+
 @pytest.fixture
 def runtime(tmp_path: Path) -> Iterator[Runtime]:
     made = Runtime(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def on_postgres(tmp_path: Path, durable_postgres: PostgresServer) -> Iterator[Runtime]:
+    """The same on a database whose server waits for the disk."""
+    made = Runtime(tmp_path, durable_postgres.new_database())
     yield made
     made.close()
 
@@ -217,6 +242,10 @@ def assert_sound_log(runtime: Runtime) -> None:
 
 @pytest.mark.parametrize("point", range(3, 33, 3))
 def test_killed_at_any_point_a_run_ends_as_if_it_had_not_been(runtime: Runtime, point: int) -> None:
+    kill_at(runtime, point)
+
+
+def kill_at(runtime: Runtime, point: int) -> None:
     runtime.plan(*fourteen_steps(runtime))
     runtime.kill_when(lambda: runtime.length() >= point, "run", "plan.json", "--yes")
     done_before = {data["stepId"] for data in runtime.updates() if data["status"] == "completed"}
@@ -226,6 +255,29 @@ def test_killed_at_any_point_a_run_ends_as_if_it_had_not_been(runtime: Runtime, 
     assert_nothing_was_lost_or_doubled(runtime, run)
     again = [data for data in runtime.updates() if data["stepId"] in done_before and data["status"] == "completed"]
     assert len(again) == len(done_before)
+
+
+LONG = pytest.mark.soak
+POINTS = [pytest.param(point, marks=() if point in (6, 18) else LONG) for point in range(3, 33, 3)]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_on_postgres_killed_at_any_point_a_run_ends_as_if_it_had_not_been(on_postgres: Runtime, point: int) -> None:
+    kill_at(on_postgres, point)
+
+
+@pytest.mark.parametrize("point", [pytest.param(9), *(pytest.param(point, marks=LONG) for point in range(4, 33, 4))])
+def test_a_database_server_killed_amid_a_run_only_holds_it_up(
+    on_postgres: Runtime, durable_postgres: PostgresServer, point: int
+) -> None:
+    on_postgres.plan(*fourteen_steps(on_postgres))
+    process = on_postgres.start("run", "plan.json", "--yes", "-o", "json")
+    on_postgres.wait_for(lambda: on_postgres.length() >= point, process)
+    durable_postgres.kill()
+    durable_postgres.start()
+    code, out, err = on_postgres.finish(process)
+    assert code == 0, err
+    assert_nothing_was_lost_or_doubled(on_postgres, json.loads(out))
 
 
 def test_killed_again_and_again(runtime: Runtime) -> None:

@@ -87,7 +87,7 @@ def cells(draw: st.DrawFn) -> CellScene:
             "positions": [{"name": name, "role": draw(roles)} for name in names],
             "moves": [{"from": a, "to": b, "cost": draw(costs), "one_way": draw(st.booleans())} for a, b in drawn],
             "tools": [{"name": "Saw", "stand": draw(st.sampled_from(names))}],
-            "routines": routines,
+            "routines": [*routines, {"name": "blow_off", "supported_at": names}],
             "state": {"current_position": draw(st.sampled_from(names))},
         }
     )

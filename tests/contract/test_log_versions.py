@@ -14,13 +14,18 @@ import pytest
 
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.app.crafts import load_crafts
+from beforehand.app.runtime import open_runtime
+from beforehand.app.settings import load_settings
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import evolve, restore
+from beforehand.crafts.rounds.core.folding import from_events
 from beforehand.engine.state import replay
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
-from beforehand.model.fleet import wire_of
 from beforehand.model.plan import Plan
+from beforehand.model.records import wire_of
+from beforehand.model.versions import DATA_VERSION
 from beforehand.ports.store import EventFilter, Record, Store
 
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("version-*.db.gz"))
@@ -30,8 +35,12 @@ A_LOT = 100_000
 
 @pytest.fixture(params=LOGS, ids=lambda path: path.name.removesuffix(".db.gz"))
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    copy = tmp_path / "log.db"
-    copy.write_bytes(gzip.decompress(request.param.read_bytes()))
+    return unpacked(request.param, tmp_path)
+
+
+def unpacked(packed: Path, folder: Path) -> Path:
+    copy = folder / "log.db"
+    copy.write_bytes(gzip.decompress(packed.read_bytes()))
     return copy
 
 
@@ -107,6 +116,37 @@ async def test_every_fleet_is_what_it_was(store: SqliteStore) -> None:
         tasks = await store.rows("task", parent=scene["name"])
         assert [wire_of(task) for task in state.tasks.values()] == tasks
         assert tasks
+
+
+async def test_every_session_is_what_it_was(store: SqliteStore, tmp_path: Path) -> None:
+    """Where everything stood is worked out anew from the commands, so other physics would show here."""
+    settings = load_settings({"home": str(tmp_path / "home")}, environment={})
+    async with open_runtime(settings, with_servers=False, store=store, runs_plans=False) as runtime:
+        for row in await store.rows("session"):
+            state = await runtime.service(Sessions).from_log(row["sessionId"])
+            assert json.loads(json.dumps(state.head())) == {key: row[key] for key in state.head()}
+
+
+async def test_every_question_is_what_it_was(store: SqliteStore) -> None:
+    for row in await store.rows("question"):
+        state = from_events(await store.events(limit=A_LOT, only=EventFilter(owner=f"question:{row['questionId']}")))
+        assert state is not None
+        assert json.loads(json.dumps(state.head())) == row
+
+
+async def test_every_draft_is_what_it_was(store: SqliteStore) -> None:
+    for row in await store.rows("draft"):
+        last = (await store.events(limit=A_LOT, only=EventFilter(owner=f"draft:{row['draftId']}")))[-1]
+        assert (last.kind, last.data) == ("draftFinished", row)
+        assert await store.row("planHead", row["planId"])
+
+
+def test_logs_of_the_present_version_have_something_of_every_craft(tmp_path: Path) -> None:
+    newest = [path for path in LOGS if path.name.startswith(f"version-{DATA_VERSION}")]
+    logs = [query(unpacked(path, tmp_path), "SELECT DISTINCT kind FROM events") for path in newest]
+    kinds = {kind for log in logs for (kind,) in log}
+    unseen = [name for name, craft in load_crafts(built_in_only=True).by_name.items() if not kinds & {*craft.rows}]
+    assert unseen == []
 
 
 async def test_every_decision_has_an_owner_and_is_one_of_the_present_form(store: SqliteStore) -> None:

@@ -18,7 +18,7 @@ from mcp_types import ToolAnnotations
 
 from beforehand.adapters.files import DiskWorkspace
 from beforehand.adapters.mcp import McpServers, read_configs
-from beforehand.model.errors import Fault
+from beforehand.model.errors import Fault, InDoubtError
 from beforehand.ports.tool import Tool, ToolContext
 
 PIPED = """
@@ -94,10 +94,8 @@ async def pid_of(tools: dict[str, Tool], context: ToolContext) -> int:
 async def test_a_server_that_dies_during_a_call_is_started_with_the_next(context: ToolContext) -> None:
     async with started(piped()) as (_, tools):
         first = await pid_of(tools, context)
-        with pytest.raises(Fault, match=r"went away during bench\.die; whether it was done is not known") as caught:
+        with pytest.raises(InDoubtError, match=r"went away during bench\.die\. Whether it was done is not known"):
             await tools["bench.die"].run({}, context)
-        assert caught.value.transient
-        assert not caught.value.untouched
         second = await pid_of(tools, context)
         assert first != second
     assert not is_running(first)
@@ -120,12 +118,17 @@ async def test_calls_at_once_share_one_restart(context: ToolContext) -> None:
         assert len(set(await asyncio.gather(*(pid_of(tools, context) for _ in range(5))))) == 1
 
 
-async def test_a_call_that_takes_too_long_is_a_transient_fault(context: ToolContext) -> None:
-    async with started(piped(timeout_s=2)) as (_, tools):
+@pytest.mark.parametrize("effect", ["idempotent", "physical"])
+async def test_a_call_that_takes_too_long_may_be_tried_again_or_is_left_to_a_person(
+    context: ToolContext, effect: str
+) -> None:
+    async with started(piped(timeout_s=2, tools={"hang": {"effect": effect}})) as (_, tools):
         first = await pid_of(tools, context)
         with pytest.raises(Fault, match=r"bench\.hang did not answer within 2 s") as caught:
             await tools["bench.hang"].run({}, context)
-        assert caught.value.transient
+        assert (caught.value.transient, isinstance(caught.value, InDoubtError)) == (
+            (True, False) if effect == "idempotent" else (False, True)
+        )
         assert not caught.value.untouched
         assert await pid_of(tools, context) == first, "a server that still answers is kept"
 

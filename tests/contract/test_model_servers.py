@@ -3,10 +3,11 @@
 import asyncio
 import json
 import traceback
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from tests.contract.responses_server import FakeResponses
 
 from beforehand.adapters.models.access import Access
 from beforehand.adapters.models.remote import LONGEST_WAIT_S, TRIES, RemoteModel
@@ -19,9 +20,8 @@ from beforehand.model.errors import (
     ModelUnreachableError,
 )
 from beforehand.ports.model import Ask, Message
+from beforehand.testing.model_http import FakeServer
 from beforehand.testing.model_replies import (
-    Reply,
-    Seen,
     calls_with,
     declines,
     dies,
@@ -31,7 +31,7 @@ from beforehand.testing.model_replies import (
     stalls,
     turned_away,
 )
-from beforehand.testing.model_servers import FakeAnthropic, FakeOpenAI, FakeServer
+from beforehand.testing.model_servers import FakeAnthropic, FakeOpenAI
 
 pytestmark = pytest.mark.needs("pydantic_ai")
 
@@ -104,6 +104,7 @@ async def test_openai_compatible_is_chat_completions_not_streamed() -> None:
     (seen,) = server.seen
     assert seen.path == "/v1/chat/completions"
     assert not seen.body.get("stream")
+    assert seen.body["messages"][-1] == {"role": "user", "content": "hello"}, "plain words are a plain string"
     assert KEY not in repr(seen.headers)
 
 
@@ -233,34 +234,6 @@ async def test_a_stream_that_ends_too_early_is_never_an_answer(count: int) -> No
         else:
             assert isinstance(await side.fails(), ModelUnreachableError | ModelAnswerError)
         await side.model.close()
-
-
-class FakeResponses(FakeOpenAI):
-    """OpenAI's own endpoint, which `openai:` means where no URL is set."""
-
-    def read(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> Seen:
-        return Seen(path, headers, body, body.get("instructions", ""), (), ())
-
-    def write(self, reply: Reply, seen: Seen) -> tuple[str, bytes]:
-        output: dict[str, Any] = {"type": "function_call", "call_id": "c", "name": "answer", "id": "fc"}
-        output["arguments"] = json.dumps(reply.data)
-        if reply.data is None:
-            words = {"type": "output_text", "text": reply.text, "annotations": []}
-            output = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [words]}
-        used = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-        response = {
-            "id": "r",
-            "object": "response",
-            "created_at": 1,
-            "status": "completed",
-            "model": "gpt-5",
-            "output": [output],
-            "parallel_tool_calls": True,
-            "tool_choice": "auto",
-            "tools": [],
-            "usage": {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110, **used},
-        }
-        return "application/json", json.dumps(response).encode()
 
 
 async def test_without_a_url_openai_is_asked_as_it_wants(monkeypatch: pytest.MonkeyPatch) -> None:

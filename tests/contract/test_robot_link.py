@@ -3,17 +3,22 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
+from beforehand.adapters.robokit.link import open_robokit_link
+from beforehand.adapters.robokit.robot import Manners
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.link import SimLink
 from beforehand.crafts.fleet.multi_link import LinkPart, MultiLink
 from beforehand.crafts.fleet.testing import ScriptedLink
+from beforehand.crafts.fleet.wire_testing import FastClock, robots_on_the_wire
 from beforehand.model.fleet import FleetScene
 from beforehand.model.robot import Ack, CancelTarget, GoTarget, PauseRobot, ResumeRobot, Telemetry
-from beforehand.ports.robot import RobotLink
+from beforehand.ports.robot import LinkRequest, RobotLink
 
 SCENE = {
     "name": "two_nodes",
@@ -62,7 +67,7 @@ class SimulatedRobot:
         self._kept = json.dumps(data)
 
 
-def sim_rig() -> Rig:
+async def sim_rig(stack: AsyncExitStack) -> Rig:
     robot = SimulatedRobot(SteppedClock(), "RB-01")
 
     async def restarted() -> RobotLink:
@@ -71,7 +76,7 @@ def sim_rig() -> Rig:
     return Rig(robot.link(), restarted)
 
 
-def multi_rig(tried: str) -> Rig:
+async def multi_rig(tried: str, stack: AsyncExitStack) -> Rig:
     """Two simulators and a link that never says anything, as one."""
     clock = SteppedClock()
     robots = [SimulatedRobot(clock, "RB-01"), SimulatedRobot(clock, "RB-02")]
@@ -86,18 +91,42 @@ def multi_rig(tried: str) -> Rig:
     return Rig(make(), restarted, tried)
 
 
-RIGS: dict[str, Callable[[], Rig]] = {
+async def robokit_rig(manners: Manners, stack: AsyncExitStack) -> Rig:
+    """A robot of our own over real TCP, in a hall where time goes twenty times as fast."""
+    clock = FastClock(20)
+    document = {**SCENE, "robots": [{"robotId": "RB-01", "nodeId": "A"}]}
+    wire = await stack.enter_async_context(robots_on_the_wire(FleetScene.model_validate(document), clock, manners))
+    kept: list[object] = [None]
+
+    def make() -> RobotLink:
+        def keep(data: object) -> None:
+            kept[0] = json.loads(json.dumps(data))
+
+        return open_robokit_link(LinkRequest(wire.scene, wire.scene.robots, clock, kept=kept[0], keep=keep))
+
+    async def restarted() -> RobotLink:
+        return make()
+
+    return Rig(make(), restarted)
+
+
+RIGS: dict[str, Callable[[AsyncExitStack], Awaitable[Rig]]] = {
     "sim": sim_rig,
-    "multi, first robot": lambda: multi_rig("RB-01"),
-    "multi, second robot": lambda: multi_rig("RB-02"),
+    "multi, first robot": partial(multi_rig, "RB-01"),
+    "multi, second robot": partial(multi_rig, "RB-02"),
+    "robokit": partial(robokit_rig, Manners()),
+    "robokit, header 2": partial(robokit_rig, Manners(versions=(2,))),
+    "robokit, single questions": partial(robokit_rig, Manners(unknown=frozenset({1100, 1101, 1102, 1060, 9300}))),
+    "robokit, lists only": partial(robokit_rig, Manners(unknown=frozenset({3051, 4005}), needs_control=False)),
 }
 
 
 @pytest.fixture(params=RIGS)
 async def rig(request: pytest.FixtureRequest) -> AsyncIterator[Rig]:
-    made = RIGS[request.param]()
-    yield made
-    await made.link.close()
+    async with AsyncExitStack() as stack:
+        made = await RIGS[request.param](stack)
+        yield made
+        await made.link.close()
 
 
 async def heard_until(link: RobotLink, wanted: Callable[[Telemetry | Ack], bool]) -> list[Telemetry | Ack]:

@@ -1,6 +1,6 @@
 """What every store promises, whatever it is made of.
 
-A new adapter joins by adding its harness to `HARNESSES`: how to open it, how another process would take the lead away,
+A new adapter joins by adding its harness to `harness_of`: how to open it, how another process would take the lead away,
 and how its disk fills up.
 """
 
@@ -19,12 +19,14 @@ from pydantic_core import to_json
 
 from beforehand.adapters.memory.log import MemoryLog
 from beforehand.adapters.memory.store import MemoryStore
+from beforehand.adapters.postgres.store import PostgresStore
 from beforehand.adapters.sqlite.schema import connect_writing
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.model import versions
 from beforehand.model.errors import BadInputError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter, Record, Row, Store
+from beforehand.testing.postgres_server import PostgresServer
 
 NOON = 1_700_000_000_000
 
@@ -89,12 +91,44 @@ class MemoryHarness:
         self.log.full = full
 
 
-HARNESSES: dict[str, Callable[[Path], Harness]] = {"sqlite": SqliteHarness, "memory": MemoryHarness}
+FULL_DISK = """
+CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$;
+CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION no_room();
+"""
 
 
-@pytest.fixture(params=HARNESSES)
+class PostgresHarness:
+    def __init__(self, server: PostgresServer) -> None:
+        self.server = server
+        self.url = server.new_database()
+        self.opened: list[Store] = []
+
+    async def open(self, *, url: str | None = None, **how: Any) -> Store:
+        given = {"project": project, "now_ms": lambda: NOON, "url_of_server": url, **how}
+        store = await PostgresStore.open(self.url, **given)
+        self.opened.append(store)
+        return store
+
+    def tell(self, statement: str) -> str:
+        return self.server.tell(f"SET search_path = beforehand; {statement}", self.url.rpartition("/")[2])
+
+    def take_lead_away(self) -> None:
+        self.tell("UPDATE lead SET epoch = epoch + 1, pid = 4711, url = 'http://usurper'")
+
+    async def limit_disk(self, store: Store, full: bool) -> None:
+        self.tell(FULL_DISK if full else "DROP FUNCTION no_room CASCADE")
+
+
+def harness_of(kind: str, folder: Path, request: pytest.FixtureRequest) -> Harness:
+    if kind == "postgres":
+        return PostgresHarness(request.getfixturevalue("postgres"))
+    return MemoryHarness(folder) if kind == "memory" else SqliteHarness(folder)
+
+
+@pytest.fixture(params=["sqlite", "memory", "postgres"])
 async def home(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Harness]:
-    harness = HARNESSES[request.param](tmp_path)
+    harness = harness_of(request.param, tmp_path, request)
     yield harness
     for store in harness.opened:
         await store.close()

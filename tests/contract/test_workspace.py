@@ -3,10 +3,13 @@
 The same suite runs on the folder itself and on a copy-on-write view of it.
 """
 
+import asyncio
+import fcntl
 import os
 import re
 import socket
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +17,8 @@ import pytest
 
 from beforehand.adapters.files import DiskWorkspace, OverlayWorkspace
 from beforehand.adapters.files.paths import MAX_BYTES
-from beforehand.model.errors import Fault
-from beforehand.ports.tool import Workspace
+from beforehand.model.errors import ChangedSinceError, Fault
+from beforehand.ports.tool import Workspace, file_state
 
 KINDS: dict[str, Callable[[Path], Workspace]] = {
     "disk": DiskWorkspace,
@@ -347,3 +350,74 @@ async def test_overlay_diffs(root: Path) -> None:
     await overlay.write_unknown("later", "the value of step_1")
     assert "the value of step_1" in await overlay.diff("later")
     assert "the value of step_1" in (await refusal(overlay.read("later"))).says
+
+
+async def test_a_change_is_made_only_over_what_was_looked_at(workspace: Workspace) -> None:
+    seen, other = file_state(b"a"), file_state(b"other")
+    for work in (
+        workspace.write("a.txt", b"new", over=other),
+        workspace.write("a.txt", b"new", over=file_state(None)),
+        workspace.write("alias", b"new", over=other),
+        workspace.write("new.txt", b"new", over=seen),
+        workspace.delete("a.txt", over=other),
+    ):
+        assert isinstance(await refusal(work), ChangedSinceError)
+    assert await workspace.read("a.txt") == b"a"
+    assert not await workspace.exists("new.txt")
+    await workspace.write("new.txt", b"new", over=file_state(None))
+    await workspace.write("a.txt", b"b", over=seen)
+    await workspace.delete("a.txt", over=file_state(b"b"))
+    assert not await workspace.exists("a.txt")
+    assert (await refusal(workspace.delete("a.txt", over=seen))).code == "file.missing"
+
+
+async def test_of_many_that_write_one_new_file_at_once_a_single_one_does(root: Path) -> None:
+    """By whatever name, and through whichever workspace."""
+    spaces = [DiskWorkspace(root), DiskWorkspace(root)]
+    names = ("sub/new.txt", "in/new.txt")
+    absent = file_state(None)
+    writes = (spaces[n % 2].write(names[n // 2 % 2], str(n).encode(), over=absent) for n in range(40))
+    ends = await asyncio.gather(*writes, return_exceptions=True)
+    written = [place for place, end in enumerate(ends) if end is None]
+    assert len(written) == 1
+    assert all(end is None or isinstance(end, ChangedSinceError) for end in ends)
+    assert (root / "sub" / "new.txt").read_text() == str(written[0])
+
+
+async def test_another_process_that_changes_the_folder_is_waited_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers may share a workspace: what one has just written is not taken for what the other looked at."""
+    workspace, waits, goes_on = DiskWorkspace(root), threading.Event(), threading.Event()
+
+    def waiting(_: float) -> None:
+        waits.set()
+        goes_on.wait(60)
+
+    monkeypatch.setattr("beforehand.adapters.files.workspace.sleep", waiting)
+    (root / "shared.txt").write_text("old")
+    for change in (
+        lambda: workspace.write("shared.txt", b"mine", over=file_state(b"old")),
+        lambda: workspace.delete("shared.txt", over=file_state(b"old")),
+    ):
+        waits.clear()
+        goes_on.clear()
+        other = os.open(root, os.O_RDONLY)
+        fcntl.flock(other, fcntl.LOCK_EX)
+        changing = asyncio.ensure_future(change())
+        assert await asyncio.to_thread(waits.wait, 60)
+        (root / "shared.txt").write_text("theirs")
+        os.close(other)
+        goes_on.set()
+        with pytest.raises(ChangedSinceError):
+            await changing
+        assert (root / "shared.txt").read_text() == "theirs"
+    monkeypatch.setattr("beforehand.adapters.files.workspace._BUSY_S", -1)
+    other = os.open(root, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with pytest.raises(Fault, match="locked for too long") as refused:
+        await workspace.write("shared.txt", b"mine")
+    assert refused.value.transient
+    os.close(other)
+    await workspace.write("shared.txt", b"mine")
+    assert (root / "shared.txt").read_text() == "mine"

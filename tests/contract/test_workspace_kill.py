@@ -86,7 +86,7 @@ async def test_kill_9_leaves_the_old_or_the_new_content(
 
 async def test_a_file_still_being_written_is_not_swept(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
-    writer = start(tmp_path, "rename", "1", "before")
+    writer = start(tmp_path, "fsync", "1", "after")
     try:
         assert writer.stdout is not None
         assert writer.stdin is not None

@@ -157,7 +157,6 @@ DONE_BY = {
     r"\bdisable\b": ("streams disable", "PATCH /api/v1/streams/{stream_id}"),
     r"\bhand(ed)?[ -](it )?back\b": ("tasks hand-back", "POST /api/v1/tasks/{task_id}/hand-back"),
     r"\babort\b": ("tasks abort", "POST /api/v1/tasks/{task_id}/abort"),
-    r"\bredo\b": ("tasks redo", "POST /api/v1/tasks/{task_id}/redo"),
     r"\bdone-by-hand\b": ("tasks done-by-hand", "POST /api/v1/tasks/{task_id}/done-by-hand"),
     r"\bresume\b": ("tasks resume", "POST /api/v1/runs/{run_id}/resume"),
     r"\bback into service\b": ("robots in-service", "POST /api/v1/robots/{robot_id}/in-service"),
@@ -181,18 +180,6 @@ def test_what_advice_says_in_words_can_be_done(words: str, advice: list[str], ro
     assert not command or tuple(command.split()) in set(command_paths(root))
     shapes = {re.sub(r"\{[^}]*\}", "{}", known) for known in calls}
     assert re.sub(r"\{[^}]*\}", "{}", call) in shapes
-
-
-def test_verbs_that_are_advised_for_the_inbox_are_offered_by_some_decision(advice: list[str]) -> None:
-    from beforehand.crafts.fleet.verbs import ROBOT_VERBS, TASK_VERBS
-    from beforehand.engine.ending import DRIFT_EFFECTS, FAILURE_EFFECTS
-    from beforehand.engine.leasing import HELD_EFFECTS
-    from beforehand.engine.silence import SILENT_EFFECTS
-
-    offered = {*ROBOT_VERBS, *TASK_VERBS, *DRIFT_EFFECTS, *FAILURE_EFFECTS, *HELD_EFFECTS, *SILENT_EFFECTS}
-    lists = [words for text in advice for words in re.findall(r"in the inbox: ([^.]*)", text)]
-    assert lists
-    assert {verb for words in lists for verb in re.split(r", | or ", words)} - offered == set()
 
 
 def test_no_advice_speaks_of_a_button(advice: list[str]) -> None:

@@ -31,7 +31,7 @@ def commands() -> Any:
 
     group: Any = get_command(app)
     for brought in listed_commands():
-        if not brought.module.startswith(OURS):
+        if not any(module.startswith(OURS) for module in brought.modules):
             del group.commands[brought.name]
     return group
 

@@ -89,6 +89,17 @@ def test_it_is_installed_like_any_package(beforehand: Any) -> None:
     assert shown["missing"] == []
 
 
+def test_what_joins_a_craft_by_its_own_point_is_listed(beforehand: Any) -> None:
+    told = beforehand.packages / "someones_worker-1.0.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: someones_worker\nVersion: 1.0\n", encoding="utf-8")
+    (told / "entry_points.txt").write_text("[beforehand.workers]\nmoon = nowhere:MOON\n", encoding="utf-8")
+    points = json.loads(beforehand("plugins", "-o", "json").stdout)["points"]
+    (workers,) = [point for point in points if point["group"] == "beforehand.workers"]
+    assert (workers["craft"], "moon" in workers["names"]) == ("rounds", True)
+    assert "moon" in beforehand("plugins").stdout
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_craft_is_told_and_spares_the_rest(name: str, beforehand: Any) -> None:
     source, why = BROKEN[name]

@@ -12,7 +12,19 @@ import pytest
 import beforehand
 
 MODELS = ("anthropic", "openai", "pydantic_ai")
-HEAVY = (*MODELS, "fastapi", "httpx2", "jsonschema", "mcp", "neo4j", "numpy", "scipy", "starlette", "uvicorn")
+HEAVY = (
+    *MODELS,
+    "fastapi",
+    "httpx2",
+    "jsonschema",
+    "mcp",
+    "neo4j",
+    "numpy",
+    "psycopg",
+    "scipy",
+    "starlette",
+    "uvicorn",
+)
 
 AFTER = """
 import sys
@@ -125,19 +137,59 @@ def test_the_package_itself_loads_nothing(tmp_path: Path) -> None:
 
 
 CRAFTS = sorted(path.name for path in (Path(beforehand.__file__).parent / "crafts").iterdir() if path.is_dir())
+WORDS_OF_CRAFTS = ("robot", "worksite", "pallet", "forklift", "weld", "sub.?goal", "opentcs", "movingai", "babyai")
+"""Things that only a craft has; what all of them move is called a machine."""
 NEUTRAL = ("app", "server", "cli", "loop", "engine", "testing")
 
 
 @pytest.mark.parametrize("room", NEUTRAL)
 def test_no_room_but_its_own_names_a_craft(room: str, repository: Path) -> None:
-    """Neither in code nor in words: not the craft, not its scenes, tools or planner."""
+    """Neither in code nor in words: not the craft, not its scenes, tools or planner, nor what it moves."""
     names = [name for name in CRAFTS if not name.startswith("_")]
     assert {"cell", "fleet"} <= set(names)
-    named = re.compile(rf"(?<![a-z])({'|'.join(names)})(?:s|[A-Z_.:/-]|(?![a-z]))", re.IGNORECASE)
+    theirs = [*names, *WORDS_OF_CRAFTS]
+    named = re.compile(rf"(?<![a-z])({'|'.join(theirs)})(?:s|[A-Z_.:/-]|(?![a-z]))", re.IGNORECASE)
+    built = repository / "src" / "beforehand" / "server" / "console"  # not a source; web/ has a folder for each craft
     found = [
         f"{path.relative_to(repository)}:{number}: {line.strip()}"
         for path in sorted((repository / "src" / "beforehand" / room).rglob("*"))
-        if path.suffix in (".py", ".js", ".css", ".html")
+        if path.suffix in (".py", ".js", ".css", ".html") and not path.is_relative_to(built)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if named.search(line)
+    ]
+    assert found == []
+
+
+def test_a_craft_of_the_console_imports_no_other(repository: Path) -> None:
+    """Only `crafts/index.ts` names them; a craft's folder imports from itself and from what is shared."""
+    web = repository / "web" / "src"
+    names = "|".join(name for name in CRAFTS if not name.startswith("_"))
+    named = re.compile(rf"""(?:from|import\()\s*["'](?:@/crafts/|(?:\.\./)+(?:crafts/)?)({names})["'/]""")
+    found = [
+        f"{path.relative_to(web)}: {found[1]}"
+        for path in sorted(web.rglob("*.ts*"))
+        if path != web / "crafts" / "index.ts"
+        for found in named.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_nothing_else_of_the_console_names_a_craft_or_its_scenes(repository: Path) -> None:
+    """Neither in code nor in words: what a craft says, shows and is called comes from its folder."""
+    web = repository / "web" / "src"
+    kinds = re.compile(r'sceneKind: "(\w+)"')
+    crafts = [path.read_text(encoding="utf-8") for path in (web / "crafts").glob("*/craft.ts")]
+    names = {name for name in CRAFTS if not name.startswith("_")} | {
+        found for text in crafts for found in kinds.findall(text)
+    }
+    assert {"cell", "fleet", "home"} <= names
+    own = "|".join(sorted(names - {"home"}))  # the folder everything is kept in is called a home, too
+    named = re.compile(rf"(?<![a-z])({own})s?(?![a-z])|(?-i:[\"']home[\"']|\bhome:)", re.IGNORECASE)
+    found = [
+        f"{path.relative_to(web)}:{number}: {line.strip()}"
+        for path in sorted(web.rglob("*"))
+        if path.suffix in (".ts", ".tsx", ".css") and ".test." not in path.name and path.name != "schema.d.ts"
+        if not path.is_relative_to(web / "crafts")
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if named.search(line)
     ]

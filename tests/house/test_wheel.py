@@ -3,11 +3,14 @@
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.xdist_group("install")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,25 @@ def test_the_wheel_carries_every_module(wheel_names: list[str], repository: Path
     assert modules <= set(wheel_names)
 
 
+def test_the_wheel_carries_the_console(wheel: zipfile.ZipFile, wheel_names: list[str]) -> None:
+    page = wheel.read("beforehand/server/console/index.html").decode()
+    asked = re.findall(r'(?:src|href)="/([^"]+)"', page)
+    assert [name for name in asked if name.endswith(".js")]
+    assert [name for name in asked if f"beforehand/server/console/{name}" not in wheel_names] == []
+    assert [name for name in wheel_names if "node_modules" in name or ".fingerprint" in name] == []
+
+
+def test_the_source_archive_can_build_the_console(repository: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (built,) = tmp_path.glob("beforehand-*.tar.gz")
+    with tarfile.open(built) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"web/package.json", "web/package-lock.json", "web/.npmrc", "web/index.html", "scripts/console.py"} <= names
+    assert [name for name in names if "node_modules" in name or name.startswith("src/beforehand/server/console/")] == []
+
+
 def test_the_wheel_carries_nothing_else(wheel_names: list[str]) -> None:
     assert [name for name in wheel_names if not name.startswith(("beforehand/", "beforehand-"))] == []
     assert [name for name in wheel_names if "test_" in name or "conftest" in name or name.endswith(".pyc")] == []
@@ -78,7 +100,16 @@ def test_only_what_everybody_needs_is_no_extra(asked_for: list[str]) -> None:
 def test_the_documented_extras_are_there(asked_for: list[str], repository: Path) -> None:
     page = (repository / "docs" / "install.md").read_text(encoding="utf-8")
     documented = re.findall(r"^\| `(\w+)` \| .*?`([\w-]+)`", page, re.MULTILINE)
-    extras = {"graph": "neo4j", "fast": "scipy", "models": "pydantic-ai-slim", "minigrid": "minigrid"}
+    extras = {
+        "graph": "neo4j",
+        "fast": "scipy",
+        "postgres": "psycopg",
+        "temporal": "temporalio",
+        "models": "pydantic-ai-slim",
+        "opcua": "asyncua",
+        "vda5050": "aiomqtt",
+        "minigrid": "minigrid",
+    }
     assert dict(documented) == extras
     for extra, brings in documented:
         assert [line for line in asked_for if line.startswith(brings) and f"extra == '{extra}'" in line]

@@ -198,7 +198,7 @@ def check_pushed(name: str, before: Seen, now: Seen) -> None:
         if other != name:
             over = shape.intersection(was)
             assert not swept.intersects(shape) or swept.intersection(shape).area <= over.area + NEAR, f"into {other}"
-            assert not shape.crosses(moved), f"{name} through {other}"
+            assert not shape.crosses(moved) or shape.crosses(was), f"{name} through {other}"
 
 
 def check_resources(body: HomeBody) -> None:

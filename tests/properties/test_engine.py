@@ -34,6 +34,7 @@ from beforehand.engine.inputs import (
     StartStep,
     StepEnded,
     StepJudged,
+    StepLost,
     StepProbed,
     StopStep,
     TimerFired,
@@ -229,7 +230,7 @@ class World:
                 self.stopping.remove(chosen)
                 return chosen
             case StartStep():
-                return self._end(chosen)
+                return self._lose(chosen) if self.chance.random() < 0.1 else self._end(chosen)
             case SetTimer():
                 self.timers.remove(chosen)
                 self.ts = max(self.ts, chosen.at)
@@ -239,6 +240,25 @@ class World:
                 return StepJudged(self.ts, chosen.step_id, chosen.covers, Judgement(self.chance.random() < 0.5))
         self.asked.remove(chosen)
         return StepProbed(self.ts, chosen.step_id, chosen.attempt, self._probe(chosen))
+
+    def _lose(self, command: StartStep) -> StepLost:
+        """Whoever carried it out is gone, and others go on."""
+        del self.calls[command.step_id, command.attempt]
+        unsure = EFFECTS[command.tool] != "physical" or self.chance.random() < 0.5
+        return StepLost(self.ts, command.step_id, command.attempt, begun=unsure or command.key in self.done_keys)
+
+    def read_anew(self) -> Recover:
+        """The state is that of the log again, while everything that is in the air stays there."""
+        self.run = replay("r", self.plans.__getitem__, self.log)
+        probing = [one for one in self.asked if isinstance(one, ProbeStep)]
+        later = [timer.key.partition(":")[2].rpartition(":") for timer in self.timers if timer.key.startswith("probe:")]
+        under_way = {
+            *self.calls,
+            *((one.step_id, one.attempt) for one in (*self.stopping, *probing)),
+            *((name, int(attempt)) for name, _, attempt in later),
+        }
+        self.timers = [timer for timer in self.timers if not timer.key.startswith("retry:")]
+        return Recover(self.ts, frozenset(under_way), asked=frozenset(one.step_id for one in self.asked))
 
     def _probe(self, command: ProbeStep) -> ProbeAnswer:
         odd = self.chance.random()
@@ -381,6 +401,8 @@ def test_every_run_ends_each_step_once_and_the_log_tells_it_all(seed: int, size:
         given_next = world.happening() if pick < 0.6 else world.answer() if pick < 0.8 else world.word()
         if given_next is not None:
             world.feed(given_next, crash=world.chance.random() < 0.1)
+        if world.chance.random() < 0.05 and not world.run.status.is_final:
+            world.feed(world.read_anew())
     world.check_replay()
     world.kindness = 0.9
     for _ in range(3000):

@@ -82,6 +82,7 @@ def draw_scene(draw: random.Random, one_way_for_pallets: bool = False) -> FleetS
             "nodeId": f"N{draw.randrange(size)}",
             "battery": draw.choice([1.0, 1.0, 0.5, 0.3]),
             "loadState": "empty",
+            "capacity": draw.choice([1, 1, 2, 3]),
         }
         for n in range(draw.randint(1, 4))
     ]
@@ -112,7 +113,7 @@ def draw_stream(draw: random.Random, name: str, sites: list[str], one_way: bool)
     cut = draw.randint(1, len(sites) - 1)
     order = list(sites) if one_way else draw.sample(sites, len(sites))
     picks, rest = order[:cut], order[cut:]
-    kind = draw.choice(["pickDrop", "pickDrop", "roundRobin", "replenish", "buffered"])
+    kind = draw.choice(["pickDrop", "pickDrop", "roundRobin", "replenish", "buffered", "batch", "batch", "shuttle"])
     params: dict[str, Any] = {"pickGroup": picks, "dropGroup": rest}
     if kind == "buffered" and len(rest) > 1:
         params |= {"bufferGroup": rest[:1], "dropGroup": rest[1:]}
@@ -120,11 +121,15 @@ def draw_stream(draw: random.Random, name: str, sites: list[str], one_way: bool)
         kind = "pickDrop"
     if kind == "replenish":
         params["threshold"] = draw.randint(1, len(rest))
+    if kind == "batch":
+        params |= {"batchSize": draw.randint(2, 3), "partial": draw.random() < 0.7}
+    if kind == "shuttle":
+        params |= {"pickGroup": picks[:1], "dropGroup": rest[:1], "bothWays": not one_way and draw.random() < 0.7}
     params["dropPolicy"] = {
         "selection": draw.choice(["first_available_in_order", "last_available_in_order"]),
         "commitDistanceM": draw.choice([0, 5, 100]),
     }
-    if draw.random() < 0.3:
+    if kind != "batch" and draw.random() < 0.3:
         params["dropPolicy"]["accessRule"] = "preceding_empty"
     quota = {"quota": draw.randint(1, 2)} if draw.random() < 0.3 else {}
     return {"streamId": name, "kind": kind, "priority": draw.choice([0, 0, 1, 5]), "params": params, **quota}

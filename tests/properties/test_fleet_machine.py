@@ -20,7 +20,6 @@ from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.crafts.fleet.core.at_rest import is_settled
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.decide import decide, recover, step
-from beforehand.crafts.fleet.core.dispatch import Queue
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetInput,
@@ -38,6 +37,7 @@ from beforehand.crafts.fleet.core.state import FleetState, evolve, initial, rest
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.crafts.fleet.core.verbs import TASK_VERBS
 from beforehand.crafts.fleet.core.why import why_everything
+from beforehand.crafts.fleet.core.work_queue import Queue
 from beforehand.model.event import Event
 from beforehand.model.robot import RobotCommand
 
@@ -85,6 +85,7 @@ def document(draw: random.Random) -> dict[str, Any]:
     robots = [
         {"robotId": f"R{n}", "nodeId": f"N{draw.randint(0, size - 1)}", "loadState": "empty", "speedMps": 2}
         | draw.choice([{}, {"battery": 0.4}, {"completionStatuses": [4]}])
+        | draw.choice([{}, {"capacity": 2}, {"capacity": 3}])
         for n in range(draw.randint(1, 3))
     ]
     return {
@@ -122,10 +123,14 @@ def stream(draw: random.Random, number: int, sites: list[str]) -> dict[str, Any]
         kind = "pickDrop"
     if kind == "replenish":
         params["threshold"] = draw.randint(1, len(drops))
+    if kind == "batch":
+        params |= {"batchSize": draw.randint(2, 3), "partial": True}
+    if kind == "shuttle":
+        params |= {"pickGroup": picks[:1], "dropGroup": drops[:1]}
     params["dropPolicy"] = {
         "selection": draw.choice(["first_available_in_order", "last_available_in_order"]),
         "commitDistanceM": draw.choice([0, 5, 100]),
-    } | draw.choice([{}, {}, {"accessRule": "preceding_empty"}])
+    } | (draw.choice([{}, {}, {"accessRule": "preceding_empty"}]) if kind != "batch" else {})
     quota = draw.choice([{}, {"quota": 1}])
     return {"streamId": f"S{number}", "kind": kind, "priority": draw.choice([0, 1, -5]), "params": params, **quota}
 

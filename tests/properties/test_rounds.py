@@ -25,7 +25,8 @@ from beforehand.crafts.rounds.core.inputs import (
     WorkerFinished,
 )
 from beforehand.crafts.rounds.core.prompt import prompt_of
-from beforehand.crafts.rounds.core.replay import play, read_replay, recorded, result_of
+from beforehand.crafts.rounds.core.replay import play, recorded, result_of
+from beforehand.crafts.rounds.core.replay_file import read_replay
 from beforehand.crafts.rounds.core.rule_planner import plan_by_rules
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.wire import check_of, decision_from, to_wire

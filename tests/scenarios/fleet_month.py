@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from beforehand.model.event import Event, iso
-from beforehand.model.fleet import Robot, Task, wire_of
+from beforehand.model.fleet import Robot, Task
+from beforehand.model.records import wire_of
 
 SCENE = "hall"
 ROBOTS = tuple(f"RB-{number:02}" for number in range(1, 7))
@@ -137,7 +138,7 @@ class _Month:
 
 
 def changed_to(task: Task, **changes: Any) -> Task:
-    from beforehand.model.fleet import changed
+    from beforehand.model.records import changed
 
     return changed(task, **changes)
 

@@ -82,7 +82,10 @@ class Case(NamedTuple):
 
 
 def top(value: str, table: str, where: str, by: str, way: str = "DESC", size: int = 1) -> str:
-    return f"SELECT {by} AS k, {value} AS v FROM {table} WHERE {where} GROUP BY k ORDER BY v {way}, k LIMIT {size}"
+    """The first ones, and whatever is as good as the last of them."""
+    each = f"SELECT {by} AS k, {value} AS v FROM {table} WHERE {where} GROUP BY k"
+    ranked = f"SELECT *, RANK() OVER (ORDER BY v {way}) AS n FROM ({each})"
+    return f"SELECT k, v FROM ({ranked}) WHERE n <= {size} ORDER BY n, k"
 
 
 CASES = (

@@ -195,6 +195,15 @@ def test_agent_7_take_uses_the_left_hand_when_the_right_one_is_busy() -> None:
     assert steered.body.world.held("left") == "pot1"
 
 
+def test_agent_7_a_refusal_names_what_would_do() -> None:
+    steered = Steered()
+    assert "such as cot1" in steered("start(lying)").reply, "of the things that are made for it"
+    steered.does("taking pot1")
+    assert "table1" not in steered("start(placing pot1)").reply, "of the things that are there"
+    steered.does("taking lamp1")
+    assert steered("start(taking log1)").reply.endswith("Place pot1 somewhere first. Place lamp1 somewhere first.")
+
+
 def test_agent_7_what_needs_two_hands_is_in_both() -> None:
     steered = Steered()
     steered.does("taking pot1")

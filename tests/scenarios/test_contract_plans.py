@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 BEFOREHAND = str(Path(sys.executable).parent / "beforehand")
-PATIENCE_S = 30
+PATIENCE_S = 90
 ENDED = ("completed", "partial", "failed", "cancelled")
 
 Step = dict[str, Any]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 BEFOREHAND = str(Path(sys.executable).parent / "beforehand")
-PATIENCE_S = 30
+PATIENCE_S = 90
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
 WELD_TWICE = [{"action": "routine", "routine": "tack_weld", "position": place} for place in ("Pos_1", "Pos_2")]
 

@@ -10,6 +10,8 @@ from beforehand.crafts.fleet.core.inputs import PatchStream, PatchWorksite, Requ
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.simulate import simulate
 from beforehand.crafts.fleet.core.state import snapshot
+from beforehand.crafts.fleet.core.warnings import warnings
+from beforehand.crafts.fleet.core.why import why_everything, why_robot
 from beforehand.crafts.fleet.testing import ScriptedRobots, Shift
 from beforehand.model.robot import CancelTarget, GoTarget
 
@@ -223,6 +225,23 @@ def test_fleet_5_nobody_can_send_a_pallet_onto_a_filled_place(verb: str) -> None
     shift.until(lambda: shift.task().status == "completed")
 
 
+@pytest.mark.parametrize("verb", ["resume", "redo"])
+def test_fleet_6_2_a_held_task_that_is_not_committed_goes_on_to_a_place_that_is_free_by_now(verb: str) -> None:
+    shift = Shift(with_policy(line(drops=2), commitDistanceM=2))
+    shift.until(lambda: bool(shift.state.tasks) and shift.task().step == "drop")
+    shift.tick(PatchWorksite("DROP_02", "filled"))
+    shift.tick(PatchWorksite("DROP_01", "filled"))
+    assert shift.task().status == "held"
+    assert [reason.code for reason in shift.tick(TaskVerb("line-t1", verb))] == ["worksite.wrong"]
+    shift.tick(PatchWorksite("DROP_02", "empty"))
+    assert shift.tick(TaskVerb("line-t1", verb)) == ()
+    shift.until(lambda: shift.task().status == "completed")
+    assert shift.task().target_id == "DROP_02"
+    assert shift.site("DROP_01").occupancy == "filled"
+    assert not shift.state.decisions
+    assert shift.check.end() == []
+
+
 def test_fleet_6_2_commit_distance_is_measured_along_the_route() -> None:
     scene = with_policy(line(), commitDistanceM=4)
     scene["nodes"].append({"id": "FAR", "x": 10, "y": 50})
@@ -406,6 +425,16 @@ def test_fleet_6_7_a_6_after_our_cancel_is_a_cancel() -> None:
     assert "palletPicked" not in shift.kinds()
 
 
+def test_fleet_6_7_a_6_that_a_protocol_knows_to_be_a_cancel_is_asked_about_whatever_the_sensor_says() -> None:
+    shift, robots = scripted()
+    for status in (2, 6):
+        named = {"task_id": "line-t1:pick:1", "load_sensor": "loaded" if status == 6 else "empty"}
+        robots.report("RB-01", status, node_id="AP_PICK_01", called_off=status == 6, **named)
+        shift.tick()
+    assert (shift.task().status, shift.task().error_code) == ("held", "robot.canceled")
+    assert shift.site("PICK_01").lies == "filled"
+
+
 def test_fleet_6_7_which_statuses_complete_is_the_robots_setting() -> None:
     robots = ScriptedRobots()
     scene = line()
@@ -428,6 +457,69 @@ def test_fleet_6_7_where_the_robot_names_the_command_that_decides() -> None:
     robots.report("RB-01", 4, node_id="AP_PICK_01", task_id="line-t1:pick:1")
     shift.tick()
     assert shift.task().step == "drop"
+
+
+@pytest.mark.parametrize("ahead", ["AP_PICK_01", None])
+def test_fleet_6_7_a_6_of_a_robot_between_two_places_is_a_cancel_though_it_names_the_order(ahead: str | None) -> None:
+    shift, robots = scripted()
+    robots.report("RB-01", 2, node_id="LM1", task_id="line-t1:pick:1")
+    shift.tick()
+    for status in (2, 6):
+        robots.report("RB-01", status, node_id=None, next_node_id=ahead, task_id="line-t1:pick:1")
+        shift.tick()
+    assert (shift.task().status, shift.task().error_code) == ("held", "robot.canceled")
+    assert shift.site("PICK_01").lies == "filled"
+
+
+@pytest.mark.parametrize("status", [0, 4, 5, 6])
+def test_fleet_6_7_a_robot_that_ran_the_order_and_names_another_is_asked_about(status: int) -> None:
+    """It was started again, perhaps, and remembers what it did before."""
+    shift, robots = scripted()
+    robots.report("RB-01", 2, node_id="LM1", task_id="line-t1:pick:1")
+    shift.tick()
+    robots.report("RB-01", status, node_id="LM1", task_id="an-older-one")
+    shift.tick()
+    assert (shift.task().status, shift.task().error_code) == ("held", "robot.order_lost")
+    assert shift.site("PICK_01").lies == "filled"
+
+
+def test_fleet_6_7_a_robot_that_drove_to_park_and_names_another_order_has_stopped() -> None:
+    robots = ScriptedRobots()
+    scene = line()
+    scene["worksites"][0]["occupancy"] = "empty"
+    shift = Shift(scene, robots)
+    for _ in range(4):
+        robots.report("RB-01", node_id="LM1")
+        shift.tick()
+    errand = shift.robot().errand
+    assert errand is not None
+    robots.report("RB-01", 2, node_id="LM1", task_id=errand.key)
+    shift.tick()
+    assert (shift.robot().phase, shift.robot().errand is None) == ("parking", False)
+    robots.report("RB-01", 4, node_id="LM1", task_id="an-older-one")
+    shift.tick()
+    assert shift.robot().errand is None
+    assert "ended its order" in str(shift.robot().error)
+
+
+def test_why_tells_what_a_blocked_robot_says_of_itself() -> None:
+    shift, robots = scripted()
+    told = "RB-01: Its emergency stop is pressed."
+    for error, says, advice in (
+        (told, told, "See to it at the robot."),
+        (None, "Something blocks the way of RB-01.", "Clear the way."),
+    ):
+        robots.report("RB-01", 2, node_id="LM1", blocked=True, error=error)
+        shift.tick()
+        (reason,) = why_robot(shift.state, "RB-01", shift.now)
+        assert (reason.code, reason.says, reason.try_next) == ("robot.blocked", says, advice)
+        assert why_everything(shift.state, shift.now)["line-t1"] == [reason]
+    robots.report("RB-01", 3, node_id="LM1")
+    shift.tick()
+    assert why_everything(shift.state, shift.now)["line-t1"][0].code == "task.paused"
+    robots.report("RB-01", 2, node_id="LM1")
+    shift.tick()
+    assert "line-t1" not in why_everything(shift.state, shift.now), "it is under way"
 
 
 def test_fleet_6_7_duplicate_and_late_reports_are_dropped() -> None:
@@ -669,6 +761,15 @@ def test_fleet_10_without_chargers_batteries_do_not_matter() -> None:
     shift = Shift(scene)
     shift.run(120)
     assert shift.task().status == "completed"
+
+
+@pytest.mark.parametrize("site", ["CHARGE_01", "PARK_01"])
+def test_fleet_10_what_is_said_of_a_place_for_robots_is_no_pallet(site: str) -> None:
+    document = chargeable(0.5) if site == "CHARGE_01" else line()
+    scene = read_fleet(set_occupancy(document, site, "filled"))
+    assert [one.about for one in warnings(scene)] == ["worksites[2].occupancy"]
+    result = simulate(scene, SimFleet(scene))
+    assert (result.state.completed, result.violations) == (1, [])
 
 
 def test_fleet_10_two_robots_never_share_a_park_place() -> None:

@@ -105,6 +105,35 @@ def test_fleet_6_8_what_a_robot_finished_unseen_is_booked_when_it_is_back() -> N
     assert shift.kinds().count("palletPicked") == 1
 
 
+def test_fleet_6_8_what_is_asked_about_a_step_is_not_answered_for_the_next_one() -> None:
+    shift = struck(yard(), fault("offline", 5, forS=60))
+    shift.until(lambda: bool(shift.state.decisions))
+    about_pick = only_decision(shift)
+    shift.until(lambda: shift.task().step == "drop")
+    about_drop = only_decision(shift)
+    assert (about_pick.evidence["step"], about_drop.evidence["step"]) == ("pick", "drop")
+    assert "The drop at B1 counts as done" in about_drop.effects["done-by-hand"]
+    assert not {"cancel", "hand-back"} & set(about_drop.verbs), "the pallet is on the fork"
+    (refused,) = shift.tick(AnswerDecision(about_pick.id, "done-by-hand"))
+    assert refused.code == "decision.closed"
+    assert (shift.task().step, shift.site("B1").lies) == ("drop", "empty")
+    shift.tick(AnswerDecision(about_drop.id, "resume"))
+    shift.run(200)
+    assert shift.task().status == "completed"
+
+
+def test_fleet_6_8_an_answer_that_meets_the_end_of_its_step_is_refused() -> None:
+    before = struck(yard(), fault("offline", 5, forS=60))
+    before.until(lambda: bool(before.state.tasks) and before.task().step == "drop")
+    shift = struck(yard(), fault("offline", 5, forS=60))
+    shift.until(lambda: shift.now == before.now - 500)
+    asked = only_decision(shift)
+    assert shift.task().step == "pick"
+    (refused,) = shift.tick(AnswerDecision(asked.id, "done-by-hand"))
+    assert refused.code == "decision.closed"
+    assert (shift.task().step, shift.site("B1").lies) == ("drop", "empty")
+
+
 def test_fleet_6_8_freeze_then_resume_goes_on_with_the_task() -> None:
     shift = struck(yard(), fault("status5", 0))
     shift.until(lambda: bool(shift.state.decisions))
@@ -273,7 +302,10 @@ def test_fleet_6_8_a_restarted_robot_is_held_even_when_the_scene_recovers() -> N
     shift = struck(yard(policy="recover"), fault("restart", 5))
     shift.until(lambda: bool(shift.state.decisions))
     assert shift.task().error_code == "robot.restarted"
-    shift.tick(AnswerDecision(only_decision(shift).id, "redo"))
+    asked = only_decision(shift).id
+    shift.run(10)
+    assert only_decision(shift).id == asked, "what it says later is the same story"
+    shift.tick(AnswerDecision(asked, "redo"))
     shift.run(300)
     assert shift.task().status == "completed"
 
@@ -604,6 +636,17 @@ def test_fleet_why_a_silent_stream_names_the_rule(change: dict[str, Any], code: 
     shift = struck(scene)
     shift.run(2)
     assert why_stream(shift.state, "s", shift.now)[0].code == code
+
+
+def test_fleet_why_a_stream_of_a_scene_without_robots_says_so() -> None:
+    scene = yard()
+    scene["robots"] = []
+    shift = struck(scene)
+    shift.run(2)
+    (reason,) = why_stream(shift.state, "s", shift.now)
+    assert reason.code == "fleet.no_robots"
+    assert reason.says == "A1 waits for a robot, and the scene has none."
+    assert reason.try_next == "Add robots to the scene."
 
 
 def test_fleet_why_low_battery_and_frozen_and_held() -> None:

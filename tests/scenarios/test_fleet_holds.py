@@ -133,6 +133,35 @@ def test_a_pause_that_was_lost_is_said_again() -> None:
     assert sum(isinstance(command, PauseRobot) for command in robots.told) >= 2
 
 
+def test_a_word_to_go_on_that_was_lost_is_said_again_after_a_restart_too() -> None:
+    shift = struck(yard(), fault("lost_command", 19, for_s=10))
+    shift.run(15)
+    shift.tick(RobotVerb("RB-01", "hold"))
+    shift.run(4)
+    shift.tick(RobotVerb("RB-01", "release"))
+    shift.restart()
+    shift.run(200)
+    assert sum(isinstance(command, ResumeRobot) for command in shift.commands) >= 2
+    assert shift.robot().resume_key is None
+    assert shift.task().status == "completed"
+
+
+def test_a_robot_that_has_heard_to_go_on_and_stands_was_stopped_by_somebody_there() -> None:
+    robots = ScriptedRobots()
+    shift = Shift(yard(), robots)
+    for status in (0, 2):
+        robots.report("RB-01", status, node_id="LM1")
+        shift.tick()
+    shift.tick(RobotVerb("RB-01", "hold"))
+    robots.report("RB-01", 3, node_id="LM1")
+    shift.tick(RobotVerb("RB-01", "release"))
+    robots.answer(robots.told[-1].key, "RB-01")
+    for _ in range(20):
+        robots.report("RB-01", 3, node_id="LM1")
+        shift.tick()
+    assert sum(isinstance(command, ResumeRobot) for command in robots.told) == 1
+
+
 def test_releasing_a_robot_does_not_set_a_held_task_going() -> None:
     shift = struck(policy(yard(), commitDistanceM=25))
     shift.until(lambda: committed(shift))
@@ -143,6 +172,14 @@ def test_releasing_a_robot_does_not_set_a_held_task_going() -> None:
     shift.tick(FleetVerb("clear"))
     assert shift.robot().paused
     assert not any(isinstance(command, ResumeRobot) for command in shift.commands)
+
+
+def test_a_task_held_twice_names_both_holds_and_what_lifts_each() -> None:
+    shift = struck(yard())
+    shift.run(6)
+    shift.tick(RobotVerb("RB-01", "hold"), FleetVerb("hold"))
+    told = [(reason.says, reason.try_next) for reason in why_task(shift.state, "yard-t1", shift.now)]
+    assert told == [("A person holds the fleet.", "Clear the hold."), ("A person holds RB-01.", "Release it.")]
 
 
 # 11: people
@@ -251,6 +288,45 @@ def test_aborting_with_a_load_asks_somebody_to_unload_the_robot() -> None:
     assert not shift.state.decisions
     assert shift.robot().load_state == "empty"
     assert not [place for place in shift.robots.pallets().values() if place.kind == "robot"], "in the hall too"
+
+
+def test_a_drop_by_hand_that_was_first_told_as_a_filled_place_is_booked_as_advised() -> None:
+    shift = struck(yard())
+    shift.until(lambda: bool(shift.state.tasks) and shift.task().phase == "dropping")
+    shift.tick(PatchWorksite("B1", "filled"))
+    asked = question(shift)
+    (refused,) = shift.tick(AnswerDecision(asked.id, "done-by-hand"))
+    assert refused.says == "B1 is filled, so nothing can have been dropped there."
+    assert refused.try_next == "If it is this pallet: `beforehand worksites set B1 empty`, then say done-by-hand again."
+    assert question(shift).id == asked.id
+    shift.tick(PatchWorksite("B1", "empty"))
+    assert shift.tick(AnswerDecision(asked.id, "done-by-hand")) == ()
+    shift.run(30)
+    assert (shift.task().status, shift.site("B1").occupancy) == ("completed", "filled")
+    assert shift.robot().load_state == "empty"
+    assert not shift.differing
+
+
+@pytest.mark.parametrize(("verb", "status"), [("abort", "failed"), ("cancel", "canceled"), ("hand-back", "active")])
+def test_a_pick_that_ends_before_it_can_be_called_off(verb: str, status: str) -> None:
+    """What a person wanted to end does not go on to its drop; what was to go to another robot does."""
+    robots = ScriptedRobots()
+    shift = Shift(yard(), robots)
+    for seen, node in ((0, "LM1"), (2, "LM1"), (2, "NA1")):
+        robots.report("RB-01", seen, node_id=node)
+        shift.tick()
+    shift.tick(TaskVerb("yard-t1", verb))
+    robots.report("RB-01", 4, node_id="NA1")
+    shift.tick()
+    assert (shift.task().status, shift.robot().load_state) == (status, "loaded")
+    if status == "active":
+        assert (shift.task().step, shift.task().error) == ("drop", None)
+        return
+    assert isinstance(robots.told[-1], CancelTarget)
+    assert shift.site("B1").occupancy == "empty"
+    assert "unloaded" in question(shift).verbs
+    shift.tick(AnswerDecision(question(shift).id, "unloaded"))
+    assert shift.robot().load_state == "empty"
 
 
 def test_set_load_reaches_the_simulated_fork() -> None:
@@ -414,6 +490,18 @@ def test_a_parking_error_stops_dispatch_under_freeze() -> None:
     assert Shift.replayed(shift).hold == shift.state.hold
 
 
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_robot_in_error_that_is_taken_out_of_service_freezes_nobody(answered: bool) -> None:
+    shift = struck(yard(robots=2, pallets=0), fault("status5", 0, "RB-01"))
+    shift.until(lambda: shift.robot().phase == "error")
+    shift.tick(PatchWorksite("A1", "filled"))
+    out = AnswerDecision(question(shift).id, "out-of-service") if answered else RobotVerb("RB-01", "out-of-service")
+    assert shift.tick(out) == ()
+    assert (bool(shift.state.hold), shift.state.decisions) == (False, {})
+    shift.run(200)
+    assert shift.task().status == "completed"
+
+
 # 14: scenes and the log
 
 
@@ -532,6 +620,16 @@ def test_an_order_that_can_do_nothing_is_refused(asked: list[Any], code: str) ->
     (refused,) = shift.tick(RobotVerb("RB-01", "charge"))
     assert refused.code == code
     assert shift.robot().wish is None
+
+
+def test_a_robot_with_work_is_sent_to_park_by_advice_that_can_be_followed() -> None:
+    shift = struck(yard())
+    shift.run(3)
+    (refused,) = shift.tick(RobotVerb("RB-01", "park"))
+    assert refused.try_next == "First: `beforehand tasks hand-back yard-t1`."
+    shift.until(lambda: shift.task().step == "drop")
+    (refused,) = shift.tick(RobotVerb("RB-01", "park"))
+    assert (refused.code, refused.try_next) == ("robot.busy", "Wait until it has dropped it.")
 
 
 @pytest.mark.parametrize(("trouble", "code"), [("offline", "robot.offline"), ("lost_position", "robot.lost")])

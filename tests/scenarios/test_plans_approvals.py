@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from beforehand.adapters.tools.writing import DeleteFile, WriteFile
+import pytest
+
+from beforehand.adapters.tools.writing import CopyFile, DeleteFile, WriteFile
 from beforehand.engine.inputs import Answered, RerunAsked, RetryAsked, SkipAsked
 from beforehand.engine.validate import check_document
 from beforehand.model.plan import RunStatus
@@ -93,6 +95,14 @@ async def test_what_the_judgement_found_is_evidence() -> None:
         "diff": "-a\n+b",
         "says": "It overwrites x.",
     }
+
+
+@pytest.mark.parametrize(("words", "marked"), [("Read the report", True), ("Write the report", False), ("", False)])
+async def test_words_that_do_not_match_the_call_are_told_where_it_is_approved(words: str, marked: bool) -> None:
+    write = ScriptedTool("write", effect="idempotent", destructive="always")
+    steps = [step("name", args={"value": "report.txt"}), step("a", "write", args={"path": "$name"}, description=words)]
+    run = await scenario(write).begin({"steps": steps})
+    assert run.decision().evidence.get("mismatch", False) is marked
 
 
 async def test_destructive_is_judged_once_at_first_start_not_after_a_crash_or_a_retry() -> None:
@@ -258,6 +268,44 @@ def test_two_that_write_one_file_side_by_side_are_a_problem() -> None:
     assert problems == []
     _, problems = check_document({"steps": [first, {**second, "when": "1 == 1"}]}, catalog)
     assert problems == []
+
+
+def test_writers_of_one_file_need_a_chain_through_all_of_them() -> None:
+    catalog = PlanScenario(*file_tools()).catalog
+    first, middle, last = (step(name, "write_file", args={"path": "x$$", "content": name}) for name in "abc")
+    middle["dependsOn"] = ["a", "c"]
+    _, problems = check_document({"steps": [first, middle, last]}, catalog)
+    assert [(one.about, one.says) for one in problems] == [
+        ("c", "a and c both change 'x$', and neither waits for the other.")
+    ]
+    _, problems = check_document({"steps": [first, middle, {**last, "dependsOn": ["a"]}]}, catalog)
+    assert problems == []
+    last["args"]["path"], last["dependsOn"] = "x$", []
+    _, problems = check_document({"steps": [first, last]}, catalog)
+    assert [one.code for one in problems] == ["step.same_path"]
+
+
+async def test_each_item_that_writes_the_one_file_asks_but_the_first() -> None:
+    run = PlanScenario(*file_tools())
+    write = {"path": "a.txt", "content": "$item"}
+    await run.begin({"steps": [step("w", "write_file", args=write, forEach=["1", "2", "3"])]})
+    assert await run.play() is RunStatus.WAITING
+    assert sorted(run.statuses.values()) == ["completed", "ready", "ready", "running"]
+
+
+async def test_an_approval_of_a_copy_covers_what_is_copied() -> None:
+    run = PlanScenario(CopyFile())
+    files = run.around.workspace
+    await files.write("from.txt", b"shown")
+    await files.write("to.txt", b"old")
+    await run.begin({"steps": [step("c", "copy_file", args={"from": "from.txt", "to": "to.txt"})]})
+    await files.write("from.txt", b"put there since")
+    await run.answer("approve")
+    assert await files.read("to.txt") == b"old"
+    assert "put there since" in run.decision().evidence["diff"]
+    await run.answer("approve")
+    assert await run.play() is RunStatus.COMPLETED
+    assert await files.read("to.txt") == b"put there since"
 
 
 async def test_beside_a_diff_stand_the_call_the_file_its_size_and_a_sentence() -> None:

@@ -7,9 +7,10 @@ import pytest
 
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Answered, CancelAsked, SkipAsked
+from beforehand.model.errors import InDoubtError
 from beforehand.model.plan import RunStatus
 from beforehand.ports.tool import ProbeAnswer
-from beforehand.testing import PlanScenario, ScriptedTool, echoes, fails, gives, hangs, takes
+from beforehand.testing import PlanScenario, ScriptedTool, breaks, echoes, fails, gives, hangs, takes
 
 
 def step(id: str, tool: str = "echo", *, after: list[str] | None = None, **more: Any) -> dict[str, Any]:
@@ -103,6 +104,19 @@ async def test_a_probe_that_breaks_leaves_it_to_a_person() -> None:
     assert run.decision().evidence["says"] == "The machine could not be asked: ConnectionError: no route"
 
 
+@pytest.mark.parametrize("asked", [CancelAsked, SkipAsked])
+async def test_a_step_told_to_stop_before_a_crash_whose_machine_says_that_it_failed_is_in_doubt(asked: Any) -> None:
+    stopped = ProbeAnswer("failed", says="It stands still in the middle.")
+    run = PlanScenario(ScriptedTool("arm", hangs(), effect="physical", probes=(ProbeAnswer("running"), stopped)))
+    await run.begin({"steps": [step("a", "arm")]})
+    await run.crash()
+    await run.recover()
+    await run.send(asked, *(["a"] if asked is SkipAsked else []))
+    await run.play(2)
+    assert run.status("a") == "inDoubt"
+    assert run.decision().evidence["says"] == "It was told to stop in the middle. It stands still in the middle."
+
+
 async def test_a_tool_that_is_gone_leaves_its_started_step_to_a_person() -> None:
     run = PlanScenario(ScriptedTool("do", hangs()))
     await run.begin({"steps": [step("a", "do")]})
@@ -110,6 +124,32 @@ async def test_a_tool_that_is_gone_leaves_its_started_step_to_a_person() -> None
     run.catalog._specs.clear()
     await run.recover()
     assert run.status("a") == "inDoubt"
+
+
+async def test_a_machine_that_lost_track_of_a_call_leaves_it_to_a_person_without_a_crash() -> None:
+    """The call comes back with neither an end nor a failure: nobody knows, so nothing is begun again."""
+    lost = breaks(InDoubtError("The controller has forgotten its commands."))
+    run = PlanScenario(ScriptedTool("arm", lost, gives(5), effect="physical"), ScriptedTool("echo", echoes()))
+    await run.begin({"steps": [step("a", "arm", retries=3), step("b", args={"value": "$a"})]})
+    assert await run.play() is RunStatus.WAITING
+    assert run.status("a") == "inDoubt"
+    assert (run.decision().kind, run.decision().verbs) == ("inDoubt", ("happened", "run-again", "abort"))
+    assert run.decision().evidence["says"] == "The controller has forgotten its commands."
+    assert len(run.tools["arm"].calls) == 1
+    await run.answer("run-again")
+    assert await run.play() is RunStatus.COMPLETED
+    assert [key for key, _ in run.tools["arm"].calls] == ["r1/a/1", "r1/a/2"]
+
+
+async def test_a_step_that_was_told_to_stop_and_is_in_doubt_is_not_skipped_by_asking_twice() -> None:
+    run = PlanScenario(ScriptedTool("arm", hangs(), effect="physical"), ScriptedTool("echo"))
+    await run.begin({"steps": [step("a", "arm"), step("b", after=["a"])]})
+    await run.send(SkipAsked, "a")
+    assert run.status("a") == "inDoubt"
+    assert [reason.code for reason in (await run.send(SkipAsked, "a")).reasons] == ["step.in_doubt"]
+    assert run.statuses == {"a": "inDoubt", "b": "pending"}
+    await run.answer("happened")
+    assert await run.play() is RunStatus.COMPLETED
 
 
 async def test_in_doubt_survives_another_crash() -> None:
@@ -209,4 +249,4 @@ async def test_killed_at_any_moment_nothing_physical_happens_twice(moment: int) 
     assert run.run.status is RunStatus.COMPLETED
     done = [key.rsplit("/", 1)[0] for key in arm.effects.elements()]
     assert sorted(done) == ["r1/each[0]", "r1/each[1]", "r1/end"]
-    assert run.replayed().step_documents() == run.run.step_documents()
+    assert run.replayed().steps == run.run.steps

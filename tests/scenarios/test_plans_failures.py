@@ -224,7 +224,7 @@ async def test_ask_retry_with_other_arguments() -> None:
     assert await run.play() is RunStatus.COMPLETED
     assert [args for _, args in run.tools["try"].calls] == [{"n": 1}, {"n": 2}]
     assert run.value("b") == "ok"
-    assert run.run.step_documents()[0]["args"] == {"n": 2}
+    assert run.step("a").args == {"n": 2}
 
 
 @pytest.mark.parametrize("value", [{"args": 5}, [1], "x"])
@@ -328,6 +328,13 @@ async def test_a_step_that_takes_too_long_is_stopped_retried_and_fails() -> None
     assert [at for status, at in run.moments("a") if status == "failed"] == [11.0]
 
 
+async def test_how_long_a_silent_step_has_taken_is_told_below_a_second_too() -> None:
+    arm = ScriptedTool("arm", hangs(), effect="physical")
+    run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=0.4)]})
+    await run.play()
+    assert run.decision().evidence["says"] == "It has not ended after 0.4 s; it should have taken less than 0.4 s."
+
+
 async def test_silence_of_something_physical_stops_nothing_and_is_asked_about() -> None:
     arm = ScriptedTool("arm", hangs(), effect="physical")
     run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=5)]})
@@ -353,6 +360,25 @@ async def test_a_silent_step_that_ends_after_all_closes_the_question() -> None:
     assert run.decision().kind == "silent"
     assert await run.play() is RunStatus.COMPLETED
     assert run.events("decisionWithdrawn")[0].data["why"] == "It has ended."
+
+
+async def test_time_in_which_we_stood_still_ourselves_is_not_the_machine_s_silence() -> None:
+    """What it answered lies unread behind the timer that is due."""
+    arm = ScriptedTool("arm", takes(6), effect="physical")
+    run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=5)]})
+    run.clock.hold_up(8)
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.events("decisionOpened") == []
+
+
+async def test_a_machine_that_stays_silent_after_we_stood_still_is_asked_about() -> None:
+    arm = ScriptedTool("arm", hangs(), effect="physical")
+    run = await scenario(arm).begin({"steps": [step("a", "arm", timeoutS=5)]})
+    run.clock.hold_up(3600)
+    await run.play(9)
+    assert not run.run.decisions
+    await run.play(2)
+    assert run.decision().kind == "silent"
 
 
 async def test_a_step_on_a_machine_has_a_time_of_its_own() -> None:
@@ -443,3 +469,10 @@ async def test_critical_stops_even_where_the_step_says_continue() -> None:
     )
     await run.play()
     assert run.statuses == {"a": "failed", "w": "cancelled"}
+
+
+async def test_the_first_error_of_a_summary_is_the_one_that_came_first() -> None:
+    steps = [step("late", "fail", after=["w"]), step("w", "slow"), step("b", "fail", forEach=[1])]
+    run = await scenario().begin({"steps": steps})
+    assert await run.play() is RunStatus.FAILED
+    assert run.run.head["summary"]["firstError"] == "b[0]: No good."

@@ -101,14 +101,7 @@ async def test_for_each_runs_once_per_item_in_visible_steps_and_its_value_is_the
     )
     assert run.statuses["each[0]"] == run.statuses["each[2]"] == run.statuses["each"] == "completed"
     assert run.value("end") == ["a-0", "b-1", "c-2"]
-    assert [shown["id"] for shown in run.run.step_documents()] == [
-        "src",
-        "each",
-        "each[0]",
-        "each[1]",
-        "each[2]",
-        "end",
-    ]
+    assert run.step("each").children == ("each[0]", "each[1]", "each[2]")
     assert run.events("stepExpanded")[0].data["items"] == ["a", "b", "c"]
 
 

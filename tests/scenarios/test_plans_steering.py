@@ -181,6 +181,17 @@ async def test_skip_of_a_failed_item_completes_its_step() -> None:
     assert run.value("end") == [1, None]
 
 
+async def test_a_repeated_step_that_is_skipped_as_a_whole_counts_as_skipped() -> None:
+    run = await scenario(ScriptedTool("do", gives(1), fails("Stuck."))).begin(
+        {"steps": [step("each", "do", forEach=[1, 2]), step("end", args={"value": "$each"})]}
+    )
+    assert await run.play() is RunStatus.FAILED
+    await run.send(SkipAsked, "each")
+    assert await run.play() is RunStatus.COMPLETED
+    summary = run.events("runFinished")[-1].data["summary"]
+    assert {name: count for name, count in summary.items() if count} == {"completed": 2, "skipped": 1}
+
+
 async def test_skip_of_a_running_step_stops_it() -> None:
     run = await scenario().begin({"steps": [step("a", "hang"), step("b", after=["a"])]})
     await run.send(SkipAsked, "a")
@@ -383,3 +394,12 @@ async def test_a_version_may_not_skip_what_has_started() -> None:
     run = await scenario().begin({"steps": [step("r", "slow"), step("z", after=["r"])]})
     verdict = await run.adopt([{"op": "skip", "id": "r"}])
     assert [reason.says for reason in verdict.reasons] == ["r has started; skip it in the run instead."]
+
+
+async def test_what_comes_too_late_is_told_how_the_run_ended() -> None:
+    ends = {"deny": "The run has ended already.", "approve": "The run has completed already."}
+    for verb, says in ends.items():
+        run = await scenario().begin({"steps": [step("a", requiresApproval=True)]})
+        await run.answer(verb)
+        await run.play()
+        assert [reason.says for reason in (await run.send(PauseAsked)).reasons] == [says]

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from tests.scenarios.asked_past import Asked, ask_past
 from tests.scenarios.fleet_month import NOW, month_of_events, ms
 from tests.scenarios.question_cases import CASES, DONE, TIMES, VIEWS, YESTERDAY, Case
+from tests.scenarios.question_cases_spoken import REFUSED, SPOKEN
 
 from beforehand.adapters.search.embedded import EmbeddedSearch
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.app.crafts import load_crafts
 from beforehand.app.search import searched
 from beforehand.crafts.rounds.core.question_shape import Question
-from beforehand.crafts.rounds.history_asking import Asked, ask_past
 from beforehand.model.errors import NotUnderstoodError
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("month")]
@@ -65,7 +66,7 @@ def looked_at(case: Case, rows: Any) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("case", "wording"),
-    [pytest.param(case, wording, id=wording) for case in CASES for wording in case.wordings],
+    [pytest.param(case, wording, id=wording) for case in (*CASES, *SPOKEN) for wording in case.wordings],
 )
 async def test_the_answer_is_what_sql_says(month: Month, case: Case, wording: str) -> None:
     by_hand = month.by_hand(case.sql)
@@ -80,7 +81,8 @@ async def test_the_answer_is_what_sql_says(month: Month, case: Case, wording: st
 
 async def test_there_are_enough_questions() -> None:
     assert len(CASES) >= 60
-    assert all(len(set(case.wordings)) >= 3 for case in CASES)
+    assert len(SPOKEN) >= 45
+    assert all(len(set(case.wordings)) >= 3 for case in (*CASES, *SPOKEN))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ async def test_there_are_enough_questions() -> None:
         ("how many failed yesterday", "does not say what it is about"),
         ("", "no question"),
         ("average of picks", "nothing that could be averaged"),
-        ("how many sessions failed", "are never 'failed'"),
+        ("how many sessions failed", "Sessions cannot be asked for by 'failed', only by "),
         ("how many tasks failed this week between 8 and 10", "hours of the day together with this week"),
         ("how many tasks failed yesterday today", "was not understood"),
         ("how many tasks on 2026-13-45", "was not understood"),
@@ -106,6 +108,7 @@ async def test_there_are_enough_questions() -> None:
         ("how many tasks failed since the last run", "no run yet"),
         ("delete all tasks", "'delete'"),
         ("next page", "'next', 'page'"),
+        *REFUSED,
     ],
 )
 async def test_what_is_not_understood_is_refused(month: Month, text: str, says: str) -> None:
@@ -136,6 +139,34 @@ async def test_questions_go_on_from_the_one_before(month: Month) -> None:
     assert week.question.span.says == "last week"
     how_long = await month.ask("average duration", week.question)
     assert (how_long.question.act, how_long.question.how) == ("measure", "avg")
+
+
+async def test_a_question_that_goes_on_keeps_what_it_does_not_change(month: Month) -> None:
+    wait = await month.ask("average wait of tasks per stream this week")
+    median = await month.ask("and the median?", wait.question)
+    assert (median.question.how, median.question.measure, median.question.group) == ("median", "waitS", "streamId")
+    picks = await month.ask("how many picks failed by RB-01 last week")
+    drops = await month.ask("and drops?", picks.question)
+    (expected,) = month.by_hand(
+        "SELECT COUNT(*) FROM h WHERE what = 'drop' AND NOT ok AND robot = 'RB-01'"
+        " AND at BETWEEN :lastweek AND :week - 1"
+    )[0]
+    assert drops.answer.rows == ((expected,),)
+    failed = await month.ask("list tasks of RB-01 yesterday")
+    only = await month.ask("only failed ones", failed.question)
+    assert {row[4] for row in only.answer.rows} == {"failed"}
+    long = await month.ask("how long did they take?", only.question)
+    assert (long.question.act, long.question.how, long.question.measure) == ("measure", "avg", "durationS")
+    assert (
+        await month.ask("in total?", (await month.ask("and per hour?", picks.question)).question)
+    ).answer == picks.answer
+
+
+@pytest.mark.parametrize("text", ["and now?", "and on average?", "and runs?", "per hour per robot", "why?"])
+async def test_what_cannot_go_on_is_refused(month: Month, text: str) -> None:
+    first = await month.ask("how many tasks failed yesterday")
+    with pytest.raises(NotUnderstoodError):
+        await month.ask(text, first.question)
 
 
 async def test_a_list_is_turned_page_by_page(month: Month) -> None:

@@ -56,6 +56,7 @@ def test_id_0_is_the_context() -> None:
         (goal("knead", flour="1.flour", params={"flour": 1}), "In inputs and in params at once: flour."),
         (goal("knead", params={"retry_of": 8}), "retry_of: Unknown sub-goal 8."),
         (goal("knead", params={"retry_of": "x"}), "retry_of: Unknown sub-goal 'x'."),
+        (goal("knead", params={"retry_of": 2}), "retry_of refers to the sub-goal itself"),
     ],
 )
 def test_what_makes_no_sense_fails_at_once_and_alone(planned: dict, says: str) -> None:  # type: ignore[type-arg]
@@ -352,6 +353,42 @@ def test_two_exclusive_ones_take_turns() -> None:
     assert live.called == ["4:sniff"]
 
 
+def test_an_exclusive_one_fed_by_another_waits_its_turn_even_if_it_was_given_first() -> None:
+    sniff = worker("sniff", {"smell": 1}, exclusive=True)
+    live = Live([*SHOP, TASTE, sniff])
+    live.plans(go(goal("sniff", good="2.good"), goal("taste"), goal("bake")))
+    assert live.called == ["2:taste"]
+    live.gives(2, good=True)
+    assert live.called == ["planner"], "the planner has not looked at sub-goal 2 yet"
+    live.plans(go())
+    assert live.called == ["1:sniff"]
+    live.gives(1, smell=1)
+    live.plans(go())
+    assert live.called == ["3:bake"]
+
+
+def test_a_retry_feeds_an_exclusive_one_through_what_it_revives() -> None:
+    live = Live([*SHOP, TASTE])
+    live.plans(go(goal("mill"), goal("knead", flour="1.flour")))
+    live.breaks(1)
+    live.plans(go(goal("taste", dough="2.dough"), goal("bake"), goal("mill", params={"retry_of": 1})))
+    assert live.called == ["5:mill"], "it would wait for ever behind what waits for it"
+    live.gives(5, flour="fine")
+    live.gives(2, dough=1)
+    assert live.called == ["3:taste"]
+
+
+def test_nobody_waits_a_second_time_behind_an_exclusive_one_that_is_revived() -> None:
+    live = Live([*SHOP, TASTE])
+    live.plans(go(goal("mill"), goal("taste", flour="1.flour"), goal("bake")))
+    live.breaks(1)
+    live.plans(go(goal("mill", params={"retry_of": 1}, bread="3.bread")))
+    assert live.called == ["3:bake"], "the planner has looked at sub-goal 2 once"
+    live.gives(3, bread="x")
+    live.gives(4, flour="fine")
+    assert live.called == ["2:taste"]
+
+
 def test_only_what_the_file_marks_is_exclusive() -> None:
     live = Live([worker("es_query_gen", {"es_query": {}}), *SHOP])
     live.plans(go(goal("es_query_gen"), goal("mill")))
@@ -373,7 +410,7 @@ def test_rounds_1_to_max_may_call_the_planner_and_the_next_keeps_what_was_finish
     result = session(SHOP, *rounds, max_rounds=3)
     assert result["status"] == "failed"
     assert result["round"] == 3
-    assert result["partial_response"] == "12 loaves"
+    assert result["partial_response"] == "bread: 12 loaves\nflour: fine\ndough: 3", "all of it, deliverables first"
     assert "budget of 3 rounds" in result["warnings"][-1]
     assert "answer" not in result
 

@@ -75,7 +75,7 @@ def test_sequence_output_section_to_the_byte() -> None:
         weld_at % (12, "Pos_2", "Pos_2"),
     ]
     assert [json.dumps(step) for step in made.wire()] == expected
-    assert (made.high_level_steps, len(made.steps)) == (2, 12)
+    assert (len(made.goals), len(made.steps)) == (2, 12)
     assert made.goal_of == (1,) * 8 + (2,) * 4
 
 
@@ -255,10 +255,19 @@ def test_sequence_move_safe_without_a_safe_neighbour_is_an_error() -> None:
     assert (found.code, found.fixable_by) == ("cell.no_safe_place", "graph")
 
 
-def test_sequence_other_actions_after_are_kept_and_add_nothing() -> None:
-    made = plan(_three_routines(action_after="blow_off"), {"action": "routine", "routine": "draw"}, position="A")
+def test_sequence_a_routine_as_action_after_is_kept_and_adds_nothing() -> None:
+    made = plan(_three_routines(action_after="dot"), {"action": "routine", "routine": "draw"}, position="A")
     assert targets(made) == ["B", "draw"]
-    assert made.steps[-1].action_after == "blow_off"
+    assert made.steps[-1].action_after == "dot"
+
+
+@pytest.mark.parametrize("after", ["blow_off", "seek", "MOVE_SAFE"])
+def test_sequence_an_action_after_that_does_not_run_there_is_an_error_that_lists_those_that_do(after: str) -> None:
+    with pytest.raises(BadInputError) as refused:
+        _three_routines(action_after=after)
+    (found,) = refused.value.problems
+    assert (found.path, found.code) == ("routines[0].supported_at[0].action_after", "scene.unknown_action_after")
+    assert found.says == f"Unknown action_after {after!r} in B. Known actions there: dot, draw, move_safe."
 
 
 def test_sequence_one_way_moves_are_honoured() -> None:

@@ -43,6 +43,29 @@ class PlanRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedStep:
+    """One step of what somebody wants, in words; `text` is the piece of the sentence it was read from."""
+
+    says: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was understood of a request before anything is planned, to be shown and corrected."""
+
+    intent: Mapping[str, Any]
+    """With a list `steps`."""
+    steps: tuple[WantedStep, ...]
+    """What each of them says."""
+    step_schema: Mapping[str, Any]
+    """The JSON schema of a step: the names in it are the scene's."""
+    notes: tuple[str, ...] = ()
+    model: str | None = None
+    """The model that read the words, where the planner itself did not."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answering:
     """A person's answer to a decision. `carry_on` false: only write it down, whoever drives the owner goes on."""
 
@@ -115,14 +138,24 @@ class Scenes:
     """The kinds of events whose rows `state_at` reads."""
     lists: tuple[str, ...] = ()
     """The names of those lists, which `GET /state` always has."""
-    summary: Callable[[str], Awaitable[list[str]]] | None = None
-    """What goes on in a live scene besides runs, a sentence each."""
     find: Callable[[str], Awaitable[Any]] = _nowhere
     """The document of a scene kept in some other place, such as a database; None where that place has none."""
     kept_elsewhere: Callable[[], Awaitable[Sequence[str]]] | None = None
     """The names `find` knows."""
     draw: Callable[[Mapping[str, Any], Mapping[str, Any]], str] | None = None
     """A scene's document and a preview as a picture in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """What goes on outside of scenes, for `GET /state`."""
+
+    lists: tuple[str, ...]
+    """The names of the lists, which `GET /state` always has."""
+    state: Callable[[Store], Awaitable[StateLists]]
+    """What goes on, from the rows of a store: of the present one, or of one that ends earlier."""
+    replays: tuple[str, ...] = ()
+    """The kinds of events that write those rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +179,10 @@ class Planner:
     """The plan for a request, and the correlation id it is made under; without steps where everything is so already.
 
     Raises BadInputError when it cannot be made, NotUnderstoodError when it would be a guess."""
+    read: Callable[[PlanRequest], Awaitable[Wanted]] | None = None
+    """What `plan` would be given to plan; raises as it does, for names nobody knows and words that would be a guess."""
+    asks_model: bool = False
+    """Whether it takes the option `model`, and then has a model read words that it does not understand itself."""
     step_list: Callable[[Plan], list[dict[str, Any]]] | None = None
     """The steps of a plan in the craft's own form, for `plan -o steps`."""
     begin_again: Callable[[Plan, str, str], Awaitable[Begun]] | None = None
@@ -157,7 +194,7 @@ class Documents:
     """A form of its own in which a craft writes steps, such as the list that `plan -o steps` prints."""
 
     recognise: Callable[[Any], str | None]
-    """What a document is, such as `a list of a robot's steps`; None where it is not of this form."""
+    """What a document is, such as `a list of a machine's steps`; None where it is not of this form."""
     read: Callable[[Any, str, Start], Awaitable[tuple[Any, list[Problem]]]]
     """The document as a plan's document for a scene, and everything wrong with it as it stands."""
 
@@ -175,8 +212,12 @@ class Judge:
     """An offer to mend edited steps that the scene does not allow, and what it says; None when there is none."""
     ready: Callable[[Plan], Awaitable[None]] | None = None
     """A run is about to start; raises ConflictError when the plan's scene is not live and cannot be made so."""
+    refuse: Callable[[Plan], Awaitable[None]] | None = None
+    """What `ready` refuses, for somebody who only looks: raises the same and makes nothing live."""
     drift: Callable[[Plan], Awaitable[dict[str, Any] | None]] | None = None
-    """How the world differs from the one the plan was made for, with `says`; None when it does not."""
+    """How the world differs from the one the plan was made for, with `says`; None when it does not.
+
+    Where nobody knows how the world is, its `now` is None, and `tryNext` says what to do about that."""
     replan: Callable[[Plan, Done], Awaitable[tuple[list[dict[str, Any]], str] | None]] | None = None
     """The rest of a plan planned anew from the present state: its steps' documents and what it says."""
     preview: Callable[[Plan], Awaitable[dict[str, Any] | None]] | None = None
@@ -219,6 +260,71 @@ class Holds:
     """Let it go on; not held, nothing happens."""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A map of another system, as it was given."""
+
+    file: str
+    """What the file is called, for sentences."""
+    text: str
+    document: Any = None
+    """What the text holds, where it is JSON."""
+    name: str | None = None
+    """What the scene is to be called; None leaves it to the map."""
+    stem: str = "imported"
+    """What it is called where the map does not say."""
+    starts: str | None = None
+    """The text of a second file that says who starts where, for the maps that have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something of a map that a scene cannot say, and where it stands there."""
+
+    path: str
+    says: str
+
+    def wire(self) -> dict[str, str]:
+        return {"path": self.path, "says": self.says}
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A map as a scene's document, which passes its check, and everything that could not be carried over."""
+
+    kind: str
+    document: dict[str, Any]
+    notes: tuple[Note, ...]
+    says: str = ""
+    """What is in the scene, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """Makes scenes of another system's maps."""
+
+    kind: str
+    says: str
+    """What it reads, in words."""
+    recognise: Callable[[Source], bool]
+    read: Callable[[Source], Imported]
+    """Raises BadInputError where it is no such map."""
+    starts: bool = False
+    """Whether a second file may say who starts where."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """Files that scenes name and the home keeps, by the folder their names begin with."""
+
+    folder: str
+    suffix: str
+    says: str
+    """What such a file is, in two words."""
+    check: Callable[[Any], Sequence[Problem]]
+    """Everything wrong with one, from its document."""
+
+
 async def _close_nothing() -> None: ...
 
 
@@ -236,11 +342,14 @@ class Parts:
     documents: Documents | None = None
     judge: Judge | None = None
     holds: Holds | None = None
+    going: Going | None = None
     tools: tuple[Tool, ...] = ()
     owners: Mapping[str, Owner] = field(default_factory=dict)
     """By what the ids of their things begin with: `tank` owns `tank:north`."""
     begin: Callable[[], Awaitable[None]] = _begin_nothing
     """The home is led from now on, and everything is open: what a crash left behind can be settled."""
+    ready: Callable[[], Awaitable[None]] = _begin_nothing
+    """In a server only: every scene that was live and every run that was under way goes on."""
     close: Callable[[], Awaitable[None]] = _close_nothing
 
 
@@ -250,8 +359,14 @@ class Craft:
 
     name: str
     open: Callable[["Runtime"], Parts]
+    plans: bool = True
+    """Whether it has a part in plans that are made, checked or previewed at once: by scenes, a planner that does not
+    take its time, a form of documents, a judge or tools. One that has none is not opened where nothing else is done."""
     rows: Mapping[str, RowMaker] = field(default_factory=dict)
     """The rows its events write, by kind of event."""
+    ends: tuple[str, ...] = ()
+    """Kinds of those rows that are over for good once they are closed, and what the owners of such things begin with:
+    their events may be archived then."""
     remembers: tuple[str, ...] = ()
     """Kinds of those rows, one per scene under its name, that a dry run starts from."""
     sentences: Mapping[str, Sentence] = field(default_factory=dict)
@@ -264,5 +379,9 @@ class Craft:
     """Its calls (`server.kit.HttpPart`), imported only where a server is made."""
     mcp: Callable[[], Sequence[McpTool]] | None = None
     """Its tools for programs that call over MCP, imported only where they are served; none may move anything."""
+    importers: Callable[[], Sequence[Importer]] = tuple
+    """What makes scenes of other systems' maps, imported only where one is read."""
+    file_forms: tuple[FileForm, ...] = ()
+    """The forms of the files that its scenes name."""
     plugin_points: tuple[str, ...] = ()
     """Groups of entry points of its own, loaded by the craft, that `beforehand plugins` lists."""

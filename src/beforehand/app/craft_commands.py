@@ -1,11 +1,12 @@
 """The commands of crafts, listed without importing any craft.
 
 They stand in a literal `COMMANDS` in the module `commands` beside the one a craft's entry point names, and that file is
-read as text; the module itself is imported when one of its commands is called.
+read as text; the module itself is imported when one of its commands is called. Several crafts may add to one group:
+each names it and brings commands of its own.
 """
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint
 from importlib.util import resolve_name
@@ -29,7 +30,8 @@ class ListedCommand:
 
     name: str
     help: str
-    module: str
+    modules: tuple[str, ...]
+    """Where it is; more than one where several crafts add to one group."""
 
 
 def listed_commands() -> list[ListedCommand]:
@@ -38,7 +40,8 @@ def listed_commands() -> list[ListedCommand]:
     for entry in craft_entries():
         module = resolve_name(".commands", entry.module.rpartition(".")[0] or entry.module)
         for name, says in _commands_in(module).items():
-            found.setdefault(name, ListedCommand(name, says, module))
+            first = found.setdefault(name, ListedCommand(name, says, ()))
+            found[name] = replace(first, modules=(*first.modules, module))
     return list(found.values())
 
 

@@ -20,6 +20,10 @@ class Crafts:
     by_name: dict[str, Craft]
     missing: tuple[Reason, ...] = ()
 
+    def for_plans(self) -> "Crafts":
+        """Those that have a part in plans."""
+        return Crafts({name: craft for name, craft in self.by_name.items() if craft.plans}, self.missing)
+
     def projection(self) -> Projection:
         """The rows of every event, those of the crafts among them."""
         return projection(*(craft.rows for craft in self.by_name.values()))
@@ -27,6 +31,10 @@ class Crafts:
     def upcasters(self) -> Upcasters:
         """What brings the crafts' events from older versions up to date, by kind of event."""
         return {kind: way for craft in self.by_name.values() for kind, way in craft.upcasters.items()}
+
+    def ends(self) -> frozenset[str]:
+        """Kinds of the crafts' rows that are over for good once they are closed."""
+        return frozenset(kind for craft in self.by_name.values() for kind in craft.ends)
 
     def searchables(self) -> tuple[Searchable, ...]:
         """What can be searched: Beforehand's own, and what the crafts bring."""

@@ -7,16 +7,18 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.private_files import refuse_half_restored
 from beforehand.app.settings import Settings
-from beforehand.app.stores import check_store, open_reading, read_leader, store_exists
+from beforehand.app.stores import check_store, open_reading, read_leader, read_servers, store_exists
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError
 from beforehand.model.finding import Finding
-from beforehand.model.words import counted
+from beforehand.model.words import counted, in_bytes
+from beforehand.ports.store import Server
 
 OLDEST_PYTHON = (3, 11)
 
@@ -25,11 +27,14 @@ async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str,
     """Everything, in the order a person would look; `brought` is what `installed` tells."""
     findings = [python()]
     findings += [Finding("settings", "missing", warning, "") for warning in settings.warnings]
-    for check in (home, store, leader, tokens):
+    for check in (home, store, leader, tokens, tls):
         findings += await asyncio.to_thread(_guarded, check, settings)
     findings.append(await log(settings))
+    findings += await age(settings)
     findings += tools(brought)
     findings += _guarded(model, settings)
+    findings += _guarded(otel, settings)
+    findings += await engine(settings, brought)
     findings += await asyncio.to_thread(programs)
     broken = any(finding.state == "broken" for finding in findings)
     return {"ok": not broken, "checks": [finding.wire() for finding in findings]}
@@ -70,6 +75,7 @@ def python() -> Finding:
 def home(settings: Settings) -> list[Finding]:
     """Whether the home can be written; a folder that is not there yet counts by its nearest parent."""
     folder = settings.home
+    refuse_half_restored(folder)
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not nearest.is_dir():
         return [Finding("home", "broken", f"{nearest} is not a folder.", "Name another home with --home.")]
@@ -85,23 +91,53 @@ def store(settings: Settings) -> list[Finding]:
 
 
 def leader(settings: Settings) -> list[Finding]:
-    found = read_leader(settings.database)
+    """Who leads, and who stands by."""
+    found, servers = read_leader(settings.database), read_servers(settings.database)
     if found is None or not found.alive:
-        return [Finding("leader", "ok", "No process leads this home now.")]
+        return [Finding("leader", "ok", f"No process leads this home now{_standing_by(servers)}.")]
     where = f" at {found.url}" if found.url else ""
-    return [Finding("leader", "ok", f"Process {found.pid} on {found.host} leads this home{where}.")]
+    others = [one for one in servers if (one.host, one.pid) != (found.host, found.pid)]
+    told = _standing_by(others) if others or not servers else "; no other server stands by"
+    return [Finding("leader", "ok", f"Process {found.pid} on {found.host} leads this home{where}{told}.")]
+
+
+def _standing_by(servers: Sequence[Server]) -> str:
+    names = [one.url or f"process {one.pid} on {one.host}" for one in servers]
+    return f"; {', '.join(names)} {'stands' if len(names) == 1 else 'stand'} by" if names else ""
 
 
 async def log(settings: Settings) -> Finding:
     """Whether the home's log can be read, opened the way every other command opens it."""
-    if not store_exists(settings.database):
-        return Finding("log", "ok", "Nothing is remembered yet.")
     try:
+        if not await asyncio.to_thread(store_exists, settings.database):
+            return Finding("log", "ok", "Nothing is remembered yet.")
         async with open_reading(settings.database) as store:
             count = await store.last_seq()
     except BeforehandError as error:
         return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
     return Finding("log", "ok", f"{counted(count, 'event')}.")
+
+
+async def age(settings: Settings) -> list[Finding]:
+    """How big the log and its archive are, how old, and what becomes of old events."""
+    from beforehand.app.archiving import holdings
+    from beforehand.app.retention import retention_of
+
+    try:
+        retention = retention_of(settings)
+        if not await asyncio.to_thread(store_exists, settings.database):
+            return []
+        async with open_reading(settings.database) as store:
+            held = await holdings(store)
+    except BeforehandError as error:
+        return [Finding("retention", "broken", error.says, error.hint)]
+    archive = held["archive"]
+    says = f"The log takes {in_bytes(held['bytes'])}, its archive {in_bytes(archive['bytes'])}"
+    says += f" for {counted(archive['events'], 'event')} ({in_bytes(archive['rawBytes'])} before)."
+    says += f" The oldest event is {held['oldest']} of {held['oldestAt']}." if "oldest" in held else ""
+    says += f" {counted(held['deletedEvents'], 'event')} were deleted." if held["deletedEvents"] else ""
+    kept = "Not set: nothing is archived or deleted by itself." if retention is None else retention.says
+    return [Finding("size", "ok", says), Finding("retention", "ok", kept)]
 
 
 def tokens(settings: Settings) -> list[Finding]:
@@ -113,6 +149,13 @@ def tokens(settings: Settings) -> list[Finding]:
     says = f"None, and `up` would listen on {settings['host']}, which it refuses."
     remedy = "Make one with `beforehand token add NAME --role admin`, or set BEFOREHAND_TOKEN."
     return [Finding("tokens", "broken", says, remedy)]
+
+
+def tls(settings: Settings) -> list[Finding]:
+    """The certificate that `up` shows, where it has one."""
+    from beforehand.app.tls import check_tls
+
+    return check_tls(settings)
 
 
 def tools(brought: Mapping[str, Any]) -> list[Finding]:
@@ -133,6 +176,23 @@ def model(settings: "Settings") -> list[Finding]:
     from beforehand.app.models import check_model
 
     return [check_model(settings)]
+
+
+def otel(settings: "Settings") -> list[Finding]:
+    """Whether spans are kept; the collector is not asked."""
+    from beforehand.app.tracing import check_tracing
+
+    return [check_tracing(settings)]
+
+
+async def engine(settings: "Settings", brought: Mapping[str, Any]) -> list[Finding]:
+    """Where runs are decided and, on Temporal, who works for them."""
+    from beforehand.app.engines import check_engine
+
+    try:
+        return await check_engine(settings, brought["tools"])
+    except BeforehandError as error:
+        return [Finding("engine", "broken", error.says, error.hint)]
 
 
 def program(*names: str) -> Finding:

@@ -59,14 +59,20 @@ def parse(raw: bytes | str, name: str, *, odd_numbers: bool = False) -> Any:
     if not text.strip():
         raise BadInputError(f"{name} is empty.", code="document.empty")
     try:
-        value = json.loads(text, object_pairs_hook=_each_once)
+        value = from_json(text, name)
     except RecursionError:
         raise _too_deep(name) from None
-    except GivenTwiceError as error:
-        raise _twice(name, error) from None
     except ValueError as error:
         value = _yaml(text, name, error)
     return _Plain(name, odd_numbers).take(value, 0)
+
+
+def from_json(text: str, name: str) -> Any:
+    """The value in a JSON text; BadInputError where a key stands twice, ValueError where it is no JSON."""
+    try:
+        return json.loads(text, object_pairs_hook=_each_once)
+    except GivenTwiceError as error:
+        raise _twice(name, error) from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -176,8 +182,15 @@ def scene_in(document: Any, works_in_scene: Callable[[str], bool]) -> str | None
         return None
     if document.get("scene") is not None or not isinstance(document.get("steps"), list):
         return document["scene"] if isinstance(document.get("scene"), str) else None
-    named = {_scene_of(step, works_in_scene) for step in document["steps"]} - {None}
-    return named.pop() if len(named) == 1 else None
+    named = scenes_in(document, works_in_scene)
+    return named[0] if len(named) == 1 else None
+
+
+def scenes_in(document: Any, works_in_scene: Callable[[str], bool]) -> list[str]:
+    """Every scene that the steps of a plan's document name."""
+    steps = document.get("steps") if isinstance(document, Mapping) else None
+    named = [_scene_of(step, works_in_scene) for step in steps] if isinstance(steps, list) else []
+    return list(dict.fromkeys(name for name in named if name is not None))
 
 
 def _scene_of(step: Any, works_in_scene: Callable[[str], bool]) -> str | None:

@@ -25,7 +25,19 @@ from beforehand.ports.store import Row
 @asynccontextmanager
 async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> AsyncIterator[Runtime]:
     """A runtime whose log is forgotten; the home's own files stay closed to file tools as ever."""
-    crafts = load_crafts()
+    async with _forgetful(settings, load_crafts(), with_servers) as runtime:
+        yield runtime
+
+
+@asynccontextmanager
+async def _for_plans(settings: Settings, *, with_servers: bool = True) -> AsyncIterator[Runtime]:
+    """The same with those crafts only that have a part in plans."""
+    async with _forgetful(settings, load_crafts().for_plans(), with_servers) as runtime:
+        yield runtime
+
+
+@asynccontextmanager
+async def _forgetful(settings: Settings, crafts: Crafts, with_servers: bool) -> AsyncIterator[Runtime]:
     store = store_in_memory(crafts.projection(), await _known_rows(settings, crafts))
     async with open_runtime(
         settings, store=store, with_servers=with_servers, serves=False, runs_plans=False, crafts=crafts
@@ -35,12 +47,12 @@ async def open_dry_run(settings: Settings, *, with_servers: bool = True) -> Asyn
 
 async def _known_rows(settings: Settings, crafts: Crafts) -> list[Row]:
     """What the home remembers of its scenes; nothing where there is no home."""
-    if not store_exists(settings.database):
-        return []
     rows: list[Row] = []
     kinds = {kind for craft in crafts.by_name.values() for kind in craft.remembers}
     try:
-        async with open_reading(settings.database) as home:
+        if not store_exists(settings.database):
+            return []
+        async with open_reading(settings.database, crafts.upcasters()) as home:
             for scene in await home.rows("scene"):
                 name = str(scene["name"])
                 rows.append(Row("scene", name, {**scene, "active": False}))
@@ -83,7 +95,7 @@ class Checked:
 
 async def check_plan(settings: Settings, given: PlanInput, *, scene_of: SceneFinder = saved_scene) -> Checked:
     """The plan in a document and everything that is wrong with it."""
-    async with open_dry_run(settings) as runtime:
+    async with _for_plans(settings) as runtime:
         taken = await take_in(runtime, given, scene_of=scene_of)
         steps = len(taken.plan.steps) or _length(given.document)
         if taken.problems:
@@ -105,7 +117,7 @@ async def preview_input(
     """
     from beforehand.app.plans import preview
 
-    async with open_dry_run(settings) as runtime:
+    async with _for_plans(settings) as runtime:
         taken = await take_in(runtime, given, scene_of=scene_of)
         if not taken.plan.steps or _is_unreadable(taken.problems):
             raise invalid_plan(taken.problems)
@@ -134,7 +146,7 @@ async def draft_plan(
     from beforehand.app.intake import planner_for
     from beforehand.model.plan import step_wire
 
-    async with open_dry_run(settings, with_servers=False) as runtime:
+    async with _for_plans(settings, with_servers=False) as runtime:
         taken = await take_in(runtime, given, scene_of=scene_of)
         if taken.problems:
             raise invalid_plan(taken.problems)
@@ -145,12 +157,12 @@ async def draft_plan(
 
 async def scene_document(settings: Settings, scene: str) -> Any:
     """A scene as the home has it, else as an example, a file or another place does."""
-    async with open_dry_run(settings, with_servers=False) as runtime:
+    async with _for_plans(settings, with_servers=False) as runtime:
         row = await runtime.store.row("scene", scene)
         return await find_anywhere(runtime, scene) if row is None else row["document"]
 
 
 async def check_scene_document(settings: Settings, document: Any) -> dict[str, Any]:
     """Everything that is wrong with a scene's document, and what is odd about it."""
-    async with open_dry_run(settings, with_servers=False) as runtime:
+    async with _for_plans(settings, with_servers=False) as runtime:
         return findings(runtime, document)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from beforehand.engine.prose import prose_fits
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.words import in_words
@@ -16,10 +17,6 @@ from beforehand.ports.tool import ToolSpec
 
 SHOWN_STEPS = 200
 _ODD = re.compile(r"[,:()\"]|^\s|\s$|^$")
-LOOKING = frozenset(
-    ("read", "reads", "list", "lists", "look", "looks", "show", "shows", "get", "gets", "check", "checks", "view")
-)
-"""Words that promise that nothing is changed."""
 
 
 def review_evidence(plan: Plan, catalog: ToolCatalog) -> dict[str, Any]:
@@ -45,38 +42,11 @@ def _call(step: Step, spec: ToolSpec | None) -> dict[str, Any]:
     shown |= {"effect": spec.effect, "destructive": spec.destructive} if spec is not None else {}
     if step.description:
         shown["description"] = step.description
-        if spec is not None and not prose_fits(step, spec):
+        if spec is not None and not prose_fits(step.description, spec, step.args):
             shown["mismatch"] = True
     if step.status is StepStatus.SKIPPED:
         shown["skipped"] = True
     return shown
-
-
-def prose_fits(step: Step, spec: ToolSpec) -> bool:
-    """Whether a description can be about its call: it names something of it, and does not call a change a look."""
-    said = _words(step.description)
-    if not said:
-        return True
-    if spec.effect != "pure" and said[0] in LOOKING and not set(_words(spec.name)) & LOOKING:
-        return False
-    return bool(_stems(said) & _stems([*_words(spec.name), *_words(spec.description), *_in(step.args)]))
-
-
-def _in(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        return [word for key, item in value.items() for word in (*_words(str(key)), *_in(item))]
-    if isinstance(value, list | tuple):
-        return [word for item in value for word in _in(item)]
-    return _words(str(value)[:2_000])
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
-
-
-def _stems(words: list[str]) -> set[str]:
-    """Words cut to what their forms share; the small ones that every sentence has say nothing."""
-    return {word[:4] for word in words if len(word) > 3 or word.isdigit()}
 
 
 def call_shown(tool: object, args: Mapping[str, Any], longest: int = 60) -> str:

@@ -32,6 +32,8 @@ class Extensions:
     """Why something that was asked for is not there."""
     plugins: list[PluginRegistry] = field(default_factory=list)
     servers: "McpServers | None" = None
+    led: set[str] = field(default_factory=set)
+    """The tools that work only in the process that leads: those of crafts, and those it was opened with."""
 
     @property
     def catalog(self) -> ToolCatalog:

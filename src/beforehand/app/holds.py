@@ -13,8 +13,6 @@ from typing import Any
 from beforehand.app.craft import Holds
 from beforehand.app.leases import HOLD, LOCK, refuse_needed
 from beforehand.app.runtime import Runtime
-from beforehand.engine.decide import record
-from beforehand.engine.inputs import PauseAsked, ResumeAsked
 from beforehand.loop.asked import asked_here
 from beforehand.model.errors import BeforehandError, ConflictError
 from beforehand.model.event import iso
@@ -53,7 +51,7 @@ def everything_held(row: Mapping[str, Any]) -> ConflictError:
     return ConflictError(
         f"Everything is held by {row['by'] or 'a person'} since {row['since']}, so nothing starts to move.",
         code="hold.everything",
-        hint="Let everything go first: POST /api/v1/clear.",
+        hint="Clear the hold first: POST /api/v1/clear.",
         extra={"since": row["since"], "by": row["by"]},
     )
 
@@ -100,6 +98,8 @@ def _things_to_hold(runtime: Runtime) -> list[Entry]:
 
 
 async def _hold_one(runtime: Runtime, entry: Entry) -> None:
+    from beforehand.engine.inputs import PauseAsked
+
     if entry["kind"] == RUN:
         await runtime.runs.send(entry["runId"], PauseAsked(runtime.now()))
     else:
@@ -135,6 +135,8 @@ async def clear_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
 
 
 async def _clear_one(runtime: Runtime, entry: Entry) -> None:
+    from beforehand.engine.inputs import ResumeAsked
+
     if entry["kind"] != RUN:
         await _holds_of(runtime, entry).clear(entry["scene"])
         return
@@ -169,6 +171,9 @@ async def _join(runtime: Runtime, scene: str, row: Mapping[str, Any]) -> None:
 
 async def keep_runs_held(runtime: Runtime) -> None:
     """Before runs are taken up after a start: those that were to be paused are, also where a crash came first."""
+    from beforehand.engine.decide import record
+    from beforehand.engine.inputs import PauseAsked
+
     for entry in (await held(runtime) or {"what": []})["what"]:
         row = await runtime.store.row("run", entry["runId"]) if entry["kind"] == RUN else None
         if row is not None:

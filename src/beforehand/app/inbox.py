@@ -19,6 +19,11 @@ async def list_decisions(runtime: Runtime) -> list[dict[str, Any]]:
     return await runtime.store.rows("decision", open=True)
 
 
+async def closed_decisions(runtime: Runtime, limit: int) -> list[dict[str, Any]]:
+    """The decisions that were answered or withdrawn, newest first."""
+    return await runtime.store.rows("decision", open=False, limit=limit, newest_first=True)
+
+
 async def show_decision(runtime: Runtime, decision_id: str) -> dict[str, Any]:
     """One decision, open or not; NotFoundError with the open ones where there is none."""
     row = await runtime.store.row("decision", decision_id)
@@ -79,8 +84,13 @@ async def _refuse_closed(runtime: Runtime, row: Mapping[str, Any]) -> None:
 
 
 async def _changes_since(runtime: Runtime, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a newer version changed, when a review of an older one is answered."""
-    if row["kind"] != "review":
+    """What a newer version changed, when a review of an older one, or a question about a step of it, is answered."""
+    about = row["about"]
+    if "planId" not in about or "version" not in about:
         return {}
-    latest = await get_plan(runtime, str(row["about"]["planId"]))
-    return (await stale_version(runtime, latest, int(row["about"]["version"]))).extra
+    latest = await get_plan(runtime, str(about["planId"]))
+    changed = (await stale_version(runtime, latest, int(about["version"]))).extra
+    if row["kind"] == "review":
+        return changed
+    own = [change for change in changed["changes"] if change["id"] == str(about.get("stepId")).partition("[")[0]]
+    return {**changed, "changes": own} if own else {}

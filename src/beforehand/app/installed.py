@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from beforehand.app.crafts import load_crafts
+from beforehand.app.entry_points import entry_points
 from beforehand.app.runtime import Runtime
 from beforehand.ports.plugin import BUILT_IN
 
 
 def installed(runtime: Runtime) -> dict[str, Any]:
-    """The crafts, the plug-ins, the tools with their effect, and the reasons why others are missing."""
+    """The crafts, the plug-ins, what joins the crafts, the tools with their effect, and why others are missing."""
     tools = [
         {
             "name": spec.name,
@@ -23,6 +25,11 @@ def installed(runtime: Runtime) -> dict[str, Any]:
     return {
         "crafts": sorted(runtime.crafts),
         "plugins": sorted(one.source for one in runtime.extensions.plugins if one.source != BUILT_IN),
+        "points": [
+            {"craft": craft.name, "group": group, "names": sorted(entry.name for entry in entry_points(group))}
+            for craft in load_crafts().by_name.values()
+            for group in craft.plugin_points
+        ],
         "tools": tools,
         "missing": [reason.wire() for reason in runtime.extensions.reasons],
     }

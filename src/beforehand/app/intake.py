@@ -5,20 +5,21 @@ person or a planner, it is checked by the engine and by every craft's judge befo
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from beforehand.app.aside import aside
-from beforehand.app.craft import Assessment, Documents, Done, Judge, Planner, PlanRequest, Start
-from beforehand.app.documents import scene_in
+from beforehand.app.craft import Assessment, Documents, Done, Judge, Planner, PlanRequest, Start, Wanted
+from beforehand.app.documents import scene_in, scenes_in
+from beforehand.app.off_loop import off_loop
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import known_scene, scene_row
 from beforehand.engine.reading import PlanReading
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import check_document, find_problems
-from beforehand.model.errors import BadInputError, RefusedError
+from beforehand.model.errors import BadInputError, NotFoundError, RefusedError
 from beforehand.model.plan import Origin, Plan, Step
-from beforehand.model.reason import Problem
+from beforehand.model.reason import Problem, name_list
 
 SceneFinder = Callable[[Runtime, str], Awaitable[str]]
 """Makes sure that a scene is there and gives its name: `known_scene`, `saved_scene` or `live_scene`."""
@@ -26,6 +27,8 @@ START_OPTIONS = ("position", "tool")
 """What the command line calls the parts of a start."""
 
 
+MODEL = "model"
+"""The option that names a model to read words."""
 NONE_DONE: Done = frozenset()
 NO_DOCUMENT: Any = object()
 """What stands in place of a document that was not handed in; `null` is one that was."""
@@ -62,6 +65,8 @@ async def take_in(
     runtime: Runtime, given: PlanInput, *, scene_of: SceneFinder = known_scene, correlation_id: str = ""
 ) -> Taken:
     """The plan that comes of an input. Raises BadInputError for an input that is none, or names unknown things."""
+    if given.options.get(MODEL) is not None and given.text is None:
+        raise BadInputError("`model` is for words: give `text` with it, or leave it out.", code="plan.model")
     if given.document is not NO_DOCUMENT:
         if given.text is not None or given.intent is not None:
             raise BadInputError("Give either a `plan`, or a `scene` with `text` or `intent`.", code="plan.request")
@@ -73,6 +78,26 @@ async def take_in(
 
 
 async def _made(runtime: Runtime, given: PlanInput, scene_of: SceneFinder, correlation_id: str) -> Taken:
+    request = await _request(runtime, given, scene_of)
+    plan = (await planner_for(runtime, request.scene)).plan
+    assert plan is not None
+    return await judged(runtime, await plan(request, correlation_id))
+
+
+async def read_wanted(runtime: Runtime, given: PlanInput, *, scene_of: SceneFinder = known_scene) -> Wanted:
+    """What a text or an intent would have planned, without planning it.
+
+    Raises as planning does; RefusedError where the scene's planner cannot read without planning.
+    """
+    request = await _request(runtime, given, scene_of)
+    read = (await planner_for(runtime, request.scene)).read
+    if read is None:
+        says = f"The planner of {request.scene} does not say what it understood before it plans."
+        raise RefusedError(says, code="scene.no_reading")
+    return await read(request)
+
+
+async def _request(runtime: Runtime, given: PlanInput, scene_of: SceneFinder) -> PlanRequest:
     if not given.scene:
         raise BadInputError("Planning needs a `scene`, and `text` or `intent`.", code="plan.request")
     if (given.text is None) == (given.intent is None):
@@ -80,10 +105,28 @@ async def _made(runtime: Runtime, given: PlanInput, scene_of: SceneFinder, corre
     if given.intent is not None and not isinstance(given.intent, Mapping):
         raise BadInputError("`intent` is an object with `goal` and `steps`.", code="plan.request")
     scene = await scene_of(runtime, given.scene)
-    plan = (await planner_for(runtime, scene)).plan
-    assert plan is not None
-    request = PlanRequest(scene, given.text, given.intent, given.note, dict(given.options))
-    return await judged(runtime, await plan(request, correlation_id))
+    planner = await planner_for(runtime, scene)
+    if given.options.get(MODEL) is not None and not planner.asks_model:
+        raise BadInputError(
+            f"The planner {planner.name!r}, which plans for {scene}, asks no model, so `model` would do nothing.",
+            code="plan.model",
+            hint="Leave it out. To have a model write a plan with any tools, POST /drafts, or: beforehand draft TEXT",
+        )
+    await _refuse_start(runtime, scene, given.start)
+    return PlanRequest(scene, given.text, given.intent, given.note, dict(given.options))
+
+
+async def _refuse_start(runtime: Runtime, scene: str, start: Start) -> None:
+    """A state to start from means something only to a craft that binds plans to one."""
+    kind = (await scene_row(runtime, scene))["kind"]
+    if start and _binds(runtime, kind) is None:
+        says = f"Plans for {scene} begin at its present state, so {name_list(start)} would do nothing."
+        raise BadInputError(says, code="plan.start", hint="Leave it out.")
+
+
+def _binds(runtime: Runtime, kind: str) -> Callable[[Plan, Start], Awaitable[Plan]] | None:
+    parts = runtime.parts_for(kind)
+    return None if parts is None or parts.judge is None else parts.judge.bind
 
 
 async def planner_for(runtime: Runtime, scene: str) -> Planner:
@@ -108,6 +151,9 @@ async def _read(runtime: Runtime, given: PlanInput, scene_of: SceneFinder) -> Ta
     document = given.document
     form = _form_of(runtime, document)
     named = given.scene
+    for beside in scenes_in(document, lambda tool: works_in_scene(runtime.catalog, tool)):
+        with suppress(BadInputError, NotFoundError):  # the judges tell of a scene that is not there
+            await scene_of(runtime, beside)
     if named is None:
         named = scene_in(document, lambda tool: works_in_scene(runtime.catalog, tool))
     if named is None and form is not None:
@@ -117,12 +163,13 @@ async def _read(runtime: Runtime, given: PlanInput, scene_of: SceneFinder) -> Ta
     found: list[Problem] = []
     if named is not None:
         scene = await scene_of(runtime, named)
+        await _refuse_start(runtime, scene, given.start)
         if form is not None:
             document, found = await form.read(document, scene, given.start)
             if document is None:
                 return Taken(Plan(steps=()), found)
         document = {**document, "scene": scene} if isinstance(document, Mapping) else document
-    plan, problems = await aside(document, check_document, document, runtime.catalog)
+    plan, problems = await off_loop(document, check_document, document, runtime.catalog)
     if problems:
         return Taken(plan, [*found, *problems])
     taken = await judged(runtime, _with_claims(runtime, plan, document), given.start)
@@ -169,7 +216,7 @@ async def judged(runtime: Runtime, plan: Plan, start: Start | None = None, done:
     """
     plan = await bound(runtime, plan, start or {})
     found = await _assessed(runtime, plan, done)
-    return found._replace(problems=await aside(plan, _engine_problems, runtime, plan) + found.problems)
+    return found._replace(problems=await off_loop(plan, _engine_problems, runtime, plan) + found.problems)
 
 
 async def bound(runtime: Runtime, plan: Plan, start: Start | None = None) -> Plan:
@@ -179,10 +226,8 @@ async def bound(runtime: Runtime, plan: Plan, start: Start | None = None) -> Pla
     kind = (await scene_row(runtime, plan.scene))["kind"]
     steps = tuple(_in_scene(step, runtime.catalog, kind, plan.scene) for step in plan.steps)
     plan = plan.model_copy(update={"steps": steps})
-    parts = runtime.parts_for(kind)
-    if parts is None or parts.judge is None or parts.judge.bind is None:
-        return plan
-    return await parts.judge.bind(plan, start or {})
+    bind = _binds(runtime, kind)
+    return plan if bind is None else await bind(plan, start or {})
 
 
 def _in_scene(step: Step, catalog: ToolCatalog, kind: str, scene: str) -> Step:
@@ -223,5 +268,5 @@ async def _assessment(judge: Judge, plan: Plan, done: Done) -> Assessment:
 
 async def problems_of(runtime: Runtime, plan: Plan, done: Done = NONE_DONE) -> list[Problem]:
     """Every problem a kept plan has now: tools may have gone, the scene may have changed."""
-    found = await aside(plan, _engine_problems, runtime, plan)
+    found = await off_loop(plan, _engine_problems, runtime, plan)
     return found + (await _assessed(runtime, plan, done)).problems

@@ -4,15 +4,17 @@ A run's lease is part of its head in the log. Whoever takes one holds the lock f
 so that no machine is given to two.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from beforehand.app.runtime import Runtime
-from beforehand.engine.inputs import LeaseMachine, MachineAsked
-from beforehand.engine.leasing import machines_of
-from beforehand.engine.state import RunState
-from beforehand.loop.run_driver import RunDriver
+from beforehand.engine.machines import machines_of
 from beforehand.model.errors import ConflictError
+
+if TYPE_CHECKING:
+    from beforehand.engine.inputs import LeaseMachine, MachineAsked
+    from beforehand.engine.state import RunState
+    from beforehand.loop.run_driver import RunDriver
 
 LOCK = "machines"
 """The name of the one turn that all who take machines wait for."""
@@ -34,6 +36,13 @@ def _holder(held: dict[str, Any]) -> str:
     return str(held.get("holder") or f"the run {held['runId']}")
 
 
+def _how_to_free(held: dict[str, Any]) -> str:
+    run = held.get("runId")
+    if run is None:
+        return "Wait until it ends, or end it."
+    return f"Wait until it ends, or: `beforehand runs cancel {run}`, `beforehand runs release {run}`."
+
+
 async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "") -> None:
     """ConflictError `machine.held` that names every machine another run holds."""
     found = [held for machine in machines if (held := await holder_of(runtime, machine, but=but)) is not None]
@@ -42,25 +51,34 @@ async def refuse_held(runtime: Runtime, machines: Iterable[str], *, but: str = "
         raise ConflictError(
             f"{first['machine']} is held by {_holder(first)} since {first['since']} ({first['status']}).",
             code="machine.held",
-            hint="Wait until it ends, or: `beforehand runs cancel RUNID`, `beforehand runs release RUNID`.",
+            hint=_how_to_free(first),
             extra={"held": found},
         )
 
 
-async def refuse_needed(runtime: Runtime, run: RunState) -> None:
+async def refuse_needed(runtime: Runtime, run: "RunState") -> None:
     """The same for what a run that goes on needs and does not hold."""
     await refuse_held(runtime, machines_of(run.plan, runtime.catalog), but=run.run_id)
+
+
+async def ask_for_machine(
+    runtime: Runtime, run_id: str, command: "LeaseMachine", hand_in: "Callable[[MachineAsked], Awaitable[Any]]"
+) -> None:
+    """Tell a run whether it can have a machine; `hand_in` returns when that is in the log, and only then others ask."""
+    from beforehand.engine.inputs import MachineAsked
+
+    async with runtime.turns[LOCK]:
+        held = await holder_of(runtime, command.machine, but=run_id)
+        everything = await runtime.store.row(*HOLD)
+        if everything is not None:
+            held = {"machine": command.machine, "since": everything["since"], "by": everything["by"]}
+        await hand_in(MachineAsked(runtime.now(), command.step_id, command.machine, held))
 
 
 def lease_for(runtime: Runtime) -> Any:
     """What a run's driver asks when a step needs a machine that the run does not hold."""
 
-    async def lease(driver: RunDriver, command: LeaseMachine) -> None:
-        async with runtime.turns[LOCK]:
-            held = await holder_of(runtime, command.machine, but=driver.run.run_id)
-            everything = await runtime.store.row(*HOLD)
-            if everything is not None:
-                held = {"machine": command.machine, "since": everything["since"], "by": everything["by"]}
-            await driver.request(MachineAsked(runtime.now(), command.step_id, command.machine, held))
+    async def lease(driver: "RunDriver", command: "LeaseMachine") -> None:
+        await ask_for_machine(runtime, driver.run.run_id, command, driver.request)
 
     return lease

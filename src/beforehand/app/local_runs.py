@@ -3,20 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.leases import lease_for
-from beforehand.app.run_documents import run_head_in
+from beforehand.app.run_progress import show_progress
+from beforehand.app.run_states import replayed
 from beforehand.app.runtime import Runtime
 from beforehand.engine.inputs import Begin, Recover, RunInput
-from beforehand.engine.state import RunState, replay
+from beforehand.engine.state import RunState
 from beforehand.loop.drivers import Driven
 from beforehand.model.errors import UnavailableError
-from beforehand.model.event import Event, Verdict
-from beforehand.model.plan import Plan
-from beforehand.ports.store import EventFilter
+from beforehand.model.event import Verdict
 
 if TYPE_CHECKING:
     from beforehand.loop.run_driver import RunDriver
-
-CHUNK = 5_000
 
 
 class LocalRuns:
@@ -39,7 +36,7 @@ class LocalRuns:
     async def recover(self, run_id: str) -> None:
         if run_id in self._drivers:
             return
-        run = await self._replayed(run_id)
+        run = await replayed(self._runtime.store, run_id)
         if not run.status.is_final and run_id not in self._drivers:
             self._put_on(run).put(Recover(self._runtime.now()))
 
@@ -48,7 +45,7 @@ class LocalRuns:
             await self.recover(run_id)
             driver = self._drivers.get(run_id)
             if driver is None:  # the run has ended; a retry may open it again
-                driver = self._put_on(await self._replayed(run_id))
+                driver = self._put_on(await replayed(self._runtime.store, run_id))
             try:
                 return await driver.request(given)
             except UnavailableError as error:
@@ -58,7 +55,7 @@ class LocalRuns:
 
     async def state(self, run_id: str) -> RunState:
         driver = self._drivers.get(run_id)
-        return driver.run if driver is not None else await self._replayed(run_id)
+        return driver.run if driver is not None else await replayed(self._runtime.store, run_id)
 
     async def wait(self, run_id: str, timeout_s: float | None = None) -> None:
         await self._runtime.drivers.wait(f"run:{run_id}", timeout_s)
@@ -71,18 +68,13 @@ class LocalRuns:
         from beforehand.loop.run_driver import RunDriver, Surroundings
 
         runtime, plan = self._runtime, run.plan
-
-        def on_progress(run_id: str, step_id: str, percent: float) -> None:
-            frame = {"kind": "progress", "runId": run_id, "stepId": step_id, "progress": round(percent, 1)}
-            runtime.telemetry.publish(frame, plan.scene)
-
         around = Surroundings(
             runtime.store,
             runtime.clock,
             runtime.catalog,
             runtime.extensions.tools,
             runtime.workspace(plan.workspace),
-            on_progress,
+            lambda run_id, step_id, percent: show_progress(runtime, run_id, step_id, percent, plan.scene),
             lease_for(runtime),
         )
         driver = self._drivers[run.run_id] = RunDriver(run, around)
@@ -94,15 +86,3 @@ class LocalRuns:
     def _forget(self, driver: "RunDriver") -> None:
         if self._drivers.get(driver.run.run_id) is driver:
             del self._drivers[driver.run.run_id]
-
-    async def _replayed(self, run_id: str) -> RunState:
-        """The state of a run, from the log alone."""
-        store = self._runtime.store
-        head = await run_head_in(store, run_id)
-        plans = {row["version"]: Plan.model_validate(row) for row in await store.rows("plan", parent=head["planId"])}
-        events: list[Event] = []
-        after = 0
-        while chunk := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=f"run:{run_id}")):
-            events += chunk
-            after = chunk[-1].seq
-        return replay(run_id, plans.__getitem__, events)

@@ -3,13 +3,12 @@
 No model is a normal state. A key is looked up when the model is opened, and from then on taken out of every sentence.
 """
 
-import ipaddress
-from urllib.parse import urlsplit
+from dataclasses import replace
 
 from beforehand.adapters.models.access import KEY_VARIABLES, Access, check_access
 from beforehand.adapters.models.remote import RemoteModel
-from beforehand.app.settings import Settings, is_inside
-from beforehand.app.trust import is_trusted
+from beforehand.app.settings import Settings
+from beforehand.app.untrusted_urls import is_untrusted
 from beforehand.model.errors import BeforehandError, ModelNotConfiguredError
 from beforehand.model.finding import Finding
 from beforehand.model.secrets import hide
@@ -52,8 +51,8 @@ def _access(settings: Settings, name: str | None) -> Access:
     url = settings["model_url"]
     if url is not None:
         _refuse_stranger(settings, url)
-    access = Access(name, url)
-    return Access(name, url, _key(settings, access.family))
+    access = Access(name, url, stream=settings["model_stream"])
+    return replace(access, key=_key(settings, access.family))
 
 
 def _key(settings: Settings, family: str) -> str | None:
@@ -67,21 +66,9 @@ def _key(settings: Settings, family: str) -> str | None:
 
 
 def _refuse_stranger(settings: Settings, url: str) -> None:
-    """A folder from somebody else must not send keys and prompts where it likes by bringing a settings file."""
-    file = settings.file
-    if file is None or settings.sources.get("model_url") != str(file) or _is_this_machine(url):
-        return
-    if is_inside(file, settings.workspace) and not is_trusted(settings.home, file):
+    if is_untrusted(settings, "model_url", url):
         raise ModelNotConfiguredError(
-            f"The model_url of {file} is left out: the file lies inside the workspace and was not trusted.",
+            f"The model_url of {settings.file} is left out: the file lies inside the workspace and was not trusted.",
             code="model.untrusted_url",
             hint="Read the file, then: beforehand config trust",
         )
-
-
-def _is_this_machine(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -48,6 +48,7 @@ async def store_at(runtime: Runtime, at: int, kinds: Iterable[str]) -> Store:
     if not 1 <= at <= last:
         told = f"the log has events 1 to {last}" if last else "the log is empty"
         raise BadInputError(f"There is no event {at}: {told}.", code="state.at", hint="Leave `at` out for the present.")
+    await _refuse_deleted(runtime, at)
     rows: Rows = {}
     only, after = EventFilter(kinds=frozenset(kinds)), 0
     async with runtime.turns[TURN]:
@@ -55,6 +56,18 @@ async def store_at(runtime: Runtime, at: int, kinds: Iterable[str]) -> Store:
             after = events[-1].seq
             await asyncio.to_thread(_fold, rows, [event for event in events if event.seq <= at], runtime.project)
     return cast(Store, PastStore(runtime.store, store_in_memory(runtime.project, rows.values()), at))
+
+
+async def _refuse_deleted(runtime: Runtime, at: int) -> None:
+    """Where what led to that state was deleted, it cannot be told any more."""
+    archive = runtime.store.archive
+    gone = [part.last for part in await archive.parts() if part.deleted] if archive else []
+    if gone and at <= max(gone):
+        raise BadInputError(
+            f"How everything was at event {at} cannot be told: old archives up to event {max(gone)} were deleted.",
+            code="state.deleted",
+            hint=f"Ask for {max(gone) + 1} or later.",
+        )
 
 
 def _fold(rows: Rows, events: list[Event], project: Projection) -> None:

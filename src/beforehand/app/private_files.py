@@ -4,11 +4,27 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from beforehand.model.errors import UnavailableError
+
 FOLDER, FILE = 0o700, 0o600
-OURS = ("log.db", "tokens.json", "session.key", "trusted.json", "secrets")
+OURS = ("log.db", "tokens.json", "session.", "trusted.json", "secrets")
 """What the files of a home are called, or begin with; crafts keep theirs in folders of it."""
 SIGNS = ("log.db", "tokens.json")
 """What tells a home from another folder."""
+
+
+RESTORING = "restoring"
+"""A folder in the home while a backup is being restored into it."""
+
+
+def refuse_half_restored(folder: Path) -> None:
+    """UnavailableError where restoring a backup was begun and did not come to its end."""
+    if (folder / RESTORING).exists():
+        raise UnavailableError(
+            f"Restoring a backup into {folder} was begun and has not ended, so the home is not whole.",
+            code="home.half_restored",
+            hint="Restore it again: beforehand db restore FILE",
+        )
 
 
 def make_home(folder: Path) -> None:
@@ -45,10 +61,13 @@ def stamp_of(path: Path) -> tuple[int, int, int] | None:
     return (found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Put the content under the name in one instant, for its owner only."""
+def write_private(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Put the content under the name in one instant, for its owner only; `durable` false does not wait for the disk."""
     make_home(path.parent)
     draft = Path(f"{path}.new")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE), "wb") as file:
         file.write(content)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
     draft.replace(path)

@@ -5,7 +5,8 @@ from typing import Any
 
 from beforehand.app.craft import Answering, Owner
 from beforehand.app.intake import works_in_scene
-from beforehand.app.plans import answer_review, edit_running, edits_tried, replan_running
+from beforehand.app.plan_changes import edit_running, edits_tried, replan_running
+from beforehand.app.plans import answer_review
 from beforehand.app.runs import refuse_bad_args, refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.engine.decide import record

@@ -1,6 +1,7 @@
 """Runs: starting a reviewed version, following it, steering it, and going on with what a crash left behind."""
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from pydantic_core import from_json
@@ -9,12 +10,12 @@ from beforehand.app.craft import Answering, Judge
 from beforehand.app.decisions import answered
 from beforehand.app.holds import keep_runs_held, refuse_held_plan
 from beforehand.app.ids import new_id
-from beforehand.app.intake import bound, problems_of
+from beforehand.app.intake import bound, problems_of, works_in_scene
 from beforehand.app.leases import LOCK, refuse_held, refuse_needed
 from beforehand.app.plans import answer_review, correlation_of, get_plan, review_id, stale_version
 from beforehand.app.run_documents import run_document_in, run_head_in
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import scene_row
+from beforehand.app.scenes import deactivate_scene, refuse_shared, scene_row
 from beforehand.engine.inputs import (
     Adopted,
     CancelAsked,
@@ -26,7 +27,7 @@ from beforehand.engine.inputs import (
     RunInput,
     SkipAsked,
 )
-from beforehand.engine.leasing import machines_of
+from beforehand.engine.machines import machines_of
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan
@@ -54,25 +55,27 @@ async def start_run(
         plan = await get_plan(runtime, plan_id)
         if version != plan.version:
             raise await stale_version(runtime, plan, version)
-        review = await _open_review(runtime, plan)
+        review = await open_review(runtime, plan)
         if problems := await problems_of(runtime, plan):
             raise invalid_plan(problems)
-        await _refuse_drift(runtime, plan)
+        await _refuse_taken(runtime, plan)  # while somebody moves a machine, where it stands says nothing yet
         runtime.workspace(plan.workspace)
         run_id = new_id("run")
         correlation_id = correlation_id or await correlation_of(runtime, plan.id)
         given = Answering("start", by=by, note=note)
-        async with runtime.turns[LOCK]:
-            await refuse_held_plan(runtime, plan)
-            await refuse_held(runtime, machines_of(plan, runtime.catalog))
-            started = await _log_start(runtime, plan, review, run_id, correlation_id, given)
+        async with _made_ready(runtime, plan):
+            await _refuse_drift(runtime, plan)
+            async with runtime.turns[LOCK]:
+                await _refuse_taken(runtime, plan)
+                started = await _log_start(runtime, plan, review, run_id, correlation_id, given)
         run = RunState(run_id, plan, lambda wanted: plan)
         run.apply(started)
         await runtime.runs.begin(run)
     return await run_document(runtime, run_id)
 
 
-async def _open_review(runtime: Runtime, plan: Plan) -> Decision:
+async def open_review(runtime: Runtime, plan: Plan) -> Decision:
+    """The review that a start of this version would answer; ConflictError where there is none that can be."""
     row = await runtime.store.row("decision", review_id(plan))
     if row is not None and row["status"] == "open" and "start" in row["verbs"]:
         return Decision.model_validate(row)
@@ -86,16 +89,68 @@ async def _open_review(runtime: Runtime, plan: Plan) -> Decision:
     raise ConflictError(says, code="plan.review_closed", extra=extra)
 
 
-async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
+async def _refuse_taken(runtime: Runtime, plan: Plan) -> None:
+    """A start needs machines that nobody holds, and that are not held with everything else."""
+    await refuse_held_plan(runtime, plan)
+    await refuse_held(runtime, machines_of(plan, runtime.catalog))
+
+
+async def drift_of(runtime: Runtime, plan: Plan) -> dict[str, Any] | None:
+    """How the world differs from what the plan was made for, as far as it is known; nothing is made live for it."""
     judge = await _judge_of(runtime, plan)
-    if judge is not None and judge.ready is not None:
-        await judge.ready(plan)
-    drift = None if judge is None or judge.drift is None else await judge.drift(plan)
+    return None if judge is None or judge.drift is None else await judge.drift(plan)
+
+
+async def refuse_unready(runtime: Runtime, plan: Plan) -> None:
+    """What making the plan's scenes ready for a start would refuse now; none is made ready."""
+    for scene, judge in await _scenes_of(runtime, plan):
+        if judge.refuse is not None:
+            await judge.refuse(plan.model_copy(update={"scene": scene["name"]}))
+        if judge.ready is not None:
+            await refuse_shared(runtime, scene["name"])
+
+
+@asynccontextmanager
+async def _made_ready(runtime: Runtime, plan: Plan) -> AsyncIterator[None]:
+    """The plan's scenes, live for a start; those that rested before rest again where the start is refused."""
+    rested: list[str] = []
+    try:
+        for scene, judge in await _scenes_of(runtime, plan):
+            if judge.ready is not None:
+                await judge.ready(plan.model_copy(update={"scene": scene["name"]}))
+                rested += [] if scene.get("active") else [scene["name"]]
+        yield
+    except BeforehandError:
+        for name in rested:
+            with suppress(ConflictError):  # somebody else has begun to work there meanwhile
+                await deactivate_scene(runtime, name)
+        raise
+
+
+async def _scenes_of(runtime: Runtime, plan: Plan) -> list[tuple[dict[str, Any], Judge]]:
+    """The scene that a plan is for and those that its steps name, each with the judge of its craft."""
+    named = [step.args.get("scene") for step in plan.steps if works_in_scene(runtime.catalog, step.tool)]
+    names = dict.fromkeys(name for name in [plan.scene, *named] if isinstance(name, str))
+    rows = [await runtime.store.row("scene", name) for name in names]  # no row for what only a reference names
+    parts = [(row, runtime.parts_for(row["kind"])) for row in rows if row is not None]
+    return [(row, part.judge) for row, part in parts if part is not None and part.judge is not None]
+
+
+def is_known(drift: Mapping[str, Any]) -> bool:
+    """Whether the world is known to differ, and not just unknown."""
+    return drift.get("now", drift) is not None
+
+
+async def _refuse_drift(runtime: Runtime, plan: Plan) -> None:
+    drift = await drift_of(runtime, plan)
     if drift is not None:
+        changed = "The world has changed since this was planned, so it does not start."
+        why = changed if is_known(drift) else "It does not start, since nobody knows how things stand."
         raise ConflictError(
-            f"The world has changed since this was planned, so it does not start. {drift.get('says', '')}".strip(),
+            f"{why} {drift.get('says', '')}".strip(),
             code="plan.drift",
-            hint="Make the plan again from the present state: `beforehand plan`, or POST /plans/{id}/regenerate.",
+            hint=drift.get("tryNext")
+            or "Make the plan again from the present state: `beforehand plan`, or POST /plans/{id}/regenerate.",
             extra={"difference": drift},
         )
 
@@ -196,10 +251,9 @@ def refuse_by_reasons(verdict: Verdict[Any]) -> None:
 
 
 async def _refuse_ended(runtime: Runtime, run_id: str, verb: str) -> None:
-    status = (await _run_head(runtime, run_id))["status"]
-    if RunStatus(status).is_final:
-        how = "was cancelled" if status == RunStatus.CANCELLED.value else f"has {status}"
-        raise ConflictError(f"The run {how} already; it cannot {verb}.", code="run.ended")
+    status = RunStatus((await _run_head(runtime, run_id))["status"])
+    if status.is_final:
+        raise ConflictError(f"The run {status.how_it_ended} already; it cannot {verb}.", code="run.ended")
 
 
 async def pause_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:

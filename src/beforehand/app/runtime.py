@@ -6,8 +6,8 @@ function each; they all take the runtime as their first argument.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,20 +17,24 @@ from beforehand.app.clock import WallClock
 from beforehand.app.craft import Craft, Owner, Parts, Scenes
 from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
-from beforehand.app.private_files import make_home
+from beforehand.app.kept_files import files_of
+from beforehand.app.private_files import make_home, refuse_half_restored
 from beforehand.app.search import open_search
 from beforehand.app.sentences import Sentences
 from beforehand.app.settings import CONFIG_FILE, Settings
 from beforehand.app.stores import open_store, store_files
+from beforehand.app.tracing import tracing
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.asked import asked_store
 from beforehand.loop.drivers import Drivers
+from beforehand.loop.edge import refuse_unled
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import this_request
+from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.run_host import RunHost
 from beforehand.ports.search import Search
 from beforehand.ports.store import Projection, Store
@@ -55,10 +59,16 @@ class Runtime:
     catalog: ToolCatalog
     project: Projection
     """The rows of every event, those of the crafts among them."""
+    files: PrivateFiles
+    """What every server of the installation must know alike and is no part of the log."""
     search: Search
     """Questions to what has happened; nothing is opened before the first."""
+    ends: frozenset[str] = frozenset()
+    """Kinds of the crafts' rows that are over for good once they are closed."""
     serves: bool = True
     """False in a process that carries out one plan and is not the home's server."""
+    stands_by: bool = False
+    """True in a server while another one leads: it reads, and what is live it knows from the log only."""
     telemetry: Telemetry = field(default_factory=Telemetry)
     crafts: dict[str, Parts] = field(default_factory=dict)
     owners: dict[str, Owner] = field(default_factory=dict)
@@ -128,15 +138,20 @@ class Runtime:
         return Event(kind, about, data, self.now(), scene=scene, correlation_id=correlation_id, owner=owner)
 
     def workspace(self, path: str | None) -> DiskWorkspace:
-        """The folder a plan's file tools stay inside; Beforehand's own files are closed to them.
+        """The folder a plan's file tools stay inside; BadInputError when there is no such folder."""
+        return open_workspace(self.settings, path, lambda: refuse_unled(self.store))
 
-        Raises BadInputError when there is no such folder.
-        """
-        root = self.settings.workspace if path is None else self.settings.workspace / path
-        if not _is_folder(root):
-            shown = str(root) if len(str(root)) <= 200 else f"{str(root)[:120]}…"
-            raise BadInputError(f"The workspace {shown} is not a folder.", code="workspace.missing")
-        return DiskWorkspace(root, closed=own_files(self.settings), closed_names=[CONFIG_FILE])
+
+def open_workspace(
+    settings: Settings, path: str | None, before_change: Callable[[], None] = lambda: None
+) -> DiskWorkspace:
+    """A folder inside the workspace that is set, or that one itself; Beforehand's own files are closed there."""
+    root = settings.workspace if path is None else settings.workspace / path
+    if not _is_folder(root):
+        shown = str(root) if len(str(root)) <= 200 else f"{str(root)[:120]}…"
+        raise BadInputError(f"The workspace {shown} is not a folder.", code="workspace.missing")
+    closed = own_files(settings)
+    return DiskWorkspace(root, closed=closed, closed_names=[CONFIG_FILE], before_change=before_change)
 
 
 def own_files(settings: Settings) -> list[Path]:
@@ -168,7 +183,7 @@ async def open_runtime(
     """Lead a home, or a `store` in place of its log, with every craft and tool; `tools` are the caller's own.
 
     `with_servers` false leaves MCP servers alone; `serves` false is for a process that carries out one plan, and
-    `runs_plans` false for one that only looks: it runs nothing and takes no answers.
+    `runs_plans` false for one that only looks: it runs nothing and takes no answers, until `begin_leading`.
     Raises NotLeadingError when another process leads the home already, BadInputError when one of `tools` has a name
     that is taken.
     """
@@ -184,26 +199,34 @@ async def open_runtime(
             url_of_server=url,
             note=note,
         )
-    try:
+    stack = AsyncExitStack()
+    stack.push_async_callback(store.close)
+    async with stack:
+        if runs_plans or serves:
+            await stack.enter_async_context(tracing(settings))
         runtime = _runtime(settings, store, clock, crafts, serves)
-        if runs_plans:
-            _let_run(runtime)
         try:
             await load_plugins(runtime.extensions, settings, with_servers=with_servers)
             for tool in tools:
                 runtime.extensions.tools.add(tool)
+                runtime.extensions.led.add(tool.spec.name)
             runtime.catalog = runtime.extensions.catalog
             if runs_plans:
-                for parts in runtime.crafts.values():
-                    await parts.begin()
+                await begin_leading(runtime)
             yield runtime
         finally:
             await _close(runtime)
-    finally:
-        await store.close()
+
+
+async def begin_leading(runtime: Runtime) -> None:
+    """The home is led from now on: plans can be run, answers are taken, and what a crash left behind is settled."""
+    _let_run(runtime)
+    for parts in runtime.crafts.values():
+        await parts.begin()
 
 
 def _make_home(settings: Settings) -> None:
+    refuse_half_restored(settings.home)
     try:
         if settings["db"] is None or settings.home.exists():
             make_home(settings.home)
@@ -228,7 +251,9 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         Drivers(store, clock),
         extensions.catalog,
         crafts.projection(),
-        open_search(settings, store, crafts, clock.now_ms),
+        files_of(settings),
+        open_search(settings, store, crafts, clock.now_ms, serves=serves),
+        crafts.ends(),
         serves,
     )
     for craft in crafts.by_name.values():
@@ -249,16 +274,17 @@ def _open_craft(runtime: Runtime, craft: Craft) -> None:
     runtime.owners |= parts.owners
     for tool in parts.tools:
         runtime.extensions.add(tool)
+        runtime.extensions.led.add(tool.spec.name)
 
 
 def _let_run(runtime: Runtime) -> None:
     """What carries plans out, and who takes the answers to what it asks."""
     from beforehand.app.decisions import owner_of_bugs
-    from beforehand.app.local_runs import LocalRuns
+    from beforehand.app.engines import run_host_for
     from beforehand.app.plans import owner_of_plans
     from beforehand.app.run_answers import owner_of_runs
 
-    runtime.run_host = LocalRuns(runtime)
+    runtime.run_host = run_host_for(runtime)
     runtime.owners |= {
         "plan": owner_of_plans(runtime),
         "run": owner_of_runs(runtime),
@@ -275,4 +301,6 @@ async def _close(runtime: Runtime) -> None:
         await parts.close()
     await runtime.drivers.stop()
     await runtime.search.close()
+    await runtime.store.close()  # whoever takes over need not wait for the rest
+    runtime.files.close()
     await runtime.extensions.close()

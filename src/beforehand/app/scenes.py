@@ -12,7 +12,7 @@ from beforehand.app.holds import standing_still
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
-from beforehand.model.reason import Problem, name_list
+from beforehand.model.reason import Problem, UnknownName, name_list, unknown
 from beforehand.ports.log import Log
 
 log = Log("beforehand.scenes")
@@ -90,8 +90,10 @@ def _named(document: Any) -> dict[str, str]:
 async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activate: bool = False) -> dict[str, Any]:
     """Keep a scene under its name; an active one goes on with the new document only when activated again.
 
-    Raises BadInputError for a wrong document or name, ConflictError where the name is a scene of another kind.
+    A text is read as YAML or JSON first. Raises BadInputError for a wrong document or name, ConflictError where the
+    name is a scene of another kind.
     """
+    document = parse(document, "The scene") if isinstance(document, str) else document
     checked = check_scene(runtime, document)
     if name is not None and checked.get("name") != name:
         raise BadInputError(f"The scene calls itself {checked.get('name')!r}, not {name!r}.", code="scene.name")
@@ -110,6 +112,8 @@ async def save_scene(runtime: Runtime, name: str | None, document: Any, *, activ
         "document": checked,
         "savedAt": iso(runtime.now()),
     }
+    if old is not None and (old.get("changed") or (old.get("active") and old["document"] != checked)):
+        data["changed"] = True
     if old is None or old["document"] != checked:
         await runtime.log("sceneSaved", data, owner=f"scene:{name}", scene=name, sceneId=name)
     if activate:
@@ -127,10 +131,25 @@ async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
         _refuse_shared(runtime, name, scenes.machines(row["document"]))
         async with standing_still(runtime, name):
             await scenes.activate(name, row["document"])
-        if not row.get("active"):
-            row = {**row, "active": True}
-            await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
+        return await _made_live(runtime, row)
+
+
+async def _made_live(runtime: Runtime, row: dict[str, Any]) -> dict[str, Any]:
+    """Write down that what is saved is live now, where that was not so before."""
+    if row.get("active") and not row.get("changed"):
+        return row
+    name = row["name"]
+    row = {**{key: value for key, value in row.items() if key != "changed"}, "active": True}
+    await runtime.log("sceneActivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
     return row
+
+
+async def refuse_shared(runtime: Runtime, name: str) -> None:
+    """ConflictError where making a scene live would put a machine into two of them."""
+    row = await get_scene(runtime, name)
+    scenes = runtime.scenes_of(row["kind"])
+    if scenes is not None:
+        _refuse_shared(runtime, name, scenes.machines(row["document"]))
 
 
 def _refuse_shared(runtime: Runtime, name: str, machines: Mapping[str, str]) -> None:
@@ -158,7 +177,7 @@ async def deactivate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
         if scenes is not None:
             await scenes.deactivate(name)
         if row.get("active"):
-            row = {**row, "active": False}
+            row = {**{key: value for key, value in row.items() if key != "changed"}, "active": False}
             await runtime.log("sceneDeactivated", row, owner=f"scene:{name}", scene=name, sceneId=name)
     return row
 
@@ -183,6 +202,7 @@ async def recover_scenes(runtime: Runtime) -> None:
                 _refuse_shared(runtime, row["name"], scenes.machines(row["document"]))
                 async with standing_still(runtime, row["name"]):
                     await scenes.activate(row["name"], row["document"])
+                await _made_live(runtime, row)
             except BeforehandError as error:  # something outside does not answer: this scene stands still
                 log.error("a scene could not be made live", scene=row["name"], says=error.says)
 
@@ -212,6 +232,16 @@ async def scene_names(runtime: Runtime, kind: str) -> list[str]:
     return await _names(runtime, kind)
 
 
+async def no_scene_of(runtime: Runtime, kind: str, name: object) -> UnknownName:
+    """A name that is no scene of a kind, told: as unknown, or as what it is instead."""
+    told = unknown(kind, name, await _names(runtime, kind))
+    row = await runtime.store.row("scene", name) if isinstance(name, str) else None
+    if row is None:
+        return told
+    choice = f"Scenes of kind {kind}: {name_list(told.nearest)}." if told.nearest else f"Name one of kind {kind}."
+    return UnknownName(f"{name} is a scene of kind {row['kind']}, not {kind}. {choice}", told.nearest)
+
+
 async def list_scenes(runtime: Runtime) -> list[dict[str, Any]]:
     """The scenes this home knows, without their documents."""
     return [scene_head(row) for row in await runtime.store.rows("scene")]
@@ -219,7 +249,7 @@ async def list_scenes(runtime: Runtime) -> list[dict[str, Any]]:
 
 def scene_head(row: dict[str, Any]) -> dict[str, Any]:
     """A scene without its document."""
-    return {key: row[key] for key in ("name", "kind", "active", "savedAt")}
+    return {key: row[key] for key in ("name", "kind", "active", "savedAt", "changed") if key in row}
 
 
 # -- making sure that a scene is there ----------------------------------------------------------------------------

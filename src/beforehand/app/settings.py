@@ -45,21 +45,63 @@ class Setting:
 
 KNOWN = (
     Setting("home", "./.beforehand", str, "Where the log and everything else is kept."),
-    Setting("db", None, str, "The store: a path, sqlite:///path or memory:; the home's own file by default."),
+    Setting(
+        "db", None, str, "The store: a path, sqlite:///path, postgresql://… or memory:; the home's own file by default."
+    ),
     Setting("workspace", ".", str, "The folder file tools stay inside."),
     Setting("host", "127.0.0.1", str, "What `up` listens on."),
     Setting("port", 8700, int, "The port `up` listens on."),
+    Setting("advertise", None, str, "The URL at which other servers on the same database reach this one."),
+    Setting("tls_cert", None, str, "The certificate `up` shows, a PEM file; with it `up` answers by https only."),
+    Setting("tls_key", None, str, "The key of the certificate, where it is not in the same file."),
+    Setting("tls_key_password", None, str, "The password of that key, where it has one.", secret=True),
+    Setting("tls_ca", None, str, "Authorities to believe besides the system's, a PEM file."),
     Setting("speed", 1.0, float, "How fast simulated time passes in `up`."),
     Setting("model", None, str, "A language model, such as openai:gpt-5 or anthropic:claude-opus-5; none by default."),
     Setting("model_url", None, str, "The base URL of an endpoint of your own that speaks the model's protocol."),
     Setting("model_key", None, str, "The key for it, where the provider's own variable does not hold it.", secret=True),
+    Setting(
+        "model_stream",
+        None,
+        bool,
+        "Whether its answers come in pieces; unset, at Anthropic and OpenAI, and not at an OpenAI-compatible URL.",
+    ),
     Setting("graph", None, str, "A Bolt address such as bolt://127.0.0.1:7687, for maps kept in Neo4j."),
     Setting("graph_user", None, str, "Who asks the graph database, where the address does not say."),
     Setting("graph_password", None, str, "The password for it, where the address does not hold it.", secret=True),
+    Setting("broker_user", None, str, "Who we are at message brokers whose address names no user."),
+    Setting("broker_password", None, str, "The password for it.", secret=True),
+    Setting("broker_cert", None, str, "The file with our own certificate, for brokers that ask for one."),
+    Setting("broker_key", None, str, "The file with its key, where the certificate's file does not hold it."),
+    Setting("engine", "local", str, "Where runs are decided: local, in the process that leads, or temporal."),
+    Setting("temporal", "127.0.0.1:7233", str, "The Temporal server for them, as host:port."),
+    Setting("temporal_namespace", "default", str, "The namespace there."),
+    Setting("temporal_prefix", "beforehand", str, "What this installation's names there begin with; one for each."),
+    Setting(
+        "temporal_tls",
+        None,
+        bool,
+        "Whether the line to it is encrypted; unset, where a certificate or an API key is set.",
+    ),
+    Setting("temporal_tls_cert", None, str, "The file with our own certificate, for a server that asks for one."),
+    Setting("temporal_tls_key", None, str, "The file with its key, where the certificate's file does not hold it."),
+    Setting("temporal_api_key", None, str, "The API key for it, where the server asks for one.", secret=True),
+    Setting("temporal_lost_s", 10.0, float, "How long a worker may be silent before its steps are taken up."),
     Setting("search", None, str, "The URL of an Elasticsearch or OpenSearch server to ask instead of the own tables."),
+    Setting(
+        "retention",
+        None,
+        str,
+        "How long the log is kept: `90d archive`, or `90d archive, 2y delete`; without it nothing is moved or deleted.",
+    ),
+    Setting("otel", None, str, "The base URL of an OpenTelemetry collector that takes OTLP over HTTP, for spans."),
     Setting("token", None, str, "An admin token; empty is unset.", secret=True),
     Setting("http_allow", "", str, "Hosts http_get may reach although they are private, with commas between them."),
 )
+_YES_OR_NO = {
+    **dict.fromkeys(("true", "yes", "on", "1"), True),
+    **dict.fromkeys(("false", "no", "off", "0"), False),
+}
 _BY_NAME = {setting.name: setting for setting in KNOWN}
 
 
@@ -131,12 +173,16 @@ def load_settings(
             raw, source = given
             try:
                 values[setting.name], sources[setting.name] = _as(setting.kind, raw), source
-            except ValueError:
+            except (ValueError, KeyError):
                 says = f"{setting.name} from {source} must be a {_kind_name(setting.kind)}, not {raw!r}."
                 problems.append(Problem(code="settings.bad_value", about=setting.name, says=says))
     if problems:
         raise BadInputError(" ".join(problem.says for problem in problems), code="settings", problems=problems)
-    settings = Settings(values, sources, file=path if table else None, environment=environment)
+    file = path if table else None
+    settings = Settings(values, sources, file=file, warnings=_unknown_variables(environment), environment=environment)
+    if os.path.isfile(settings.home):  # noqa: PTH113  what may not be looked at is told where it is used
+        says = f"The home {settings.home} is a file, not a folder."
+        raise BadInputError(says, code="settings.home", hint="Name a folder with --home or BEFOREHAND_HOME.")
     return _with_extensions(settings, table)
 
 
@@ -168,7 +214,7 @@ def _with_extensions(settings: Settings, table: Mapping[str, Any]) -> Settings:
         f"{settings.file} lies inside the workspace and was not trusted, or has changed since, so its {names} "
         "is left out. Read the file, then: beforehand config trust"
     )
-    return replace(settings, warnings=(warning,))
+    return replace(settings, warnings=(*settings.warnings, warning))
 
 
 def is_inside(path: Path, folder: Path) -> bool:
@@ -195,15 +241,26 @@ def _unknown_keys(table: Mapping[str, Any], path: Path) -> list[Problem]:
     return problems
 
 
+def _unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What is said of variables that look like settings and are none: a warning, for they may be somebody else's."""
+    known = {PREFIX + name.upper() for name in _BY_NAME}
+    strangers = (
+        name
+        for name, value in sorted(environment.items())
+        if name.startswith(PREFIX) and not name.startswith(SECRET_PREFIX) and name not in known and value.strip()
+    )
+    return tuple(f"{unknown('setting', name, known).says} It has no effect." for name in strangers)
+
+
 def _first_given(
     setting: Setting, flags: Mapping[str, Any], environment: Mapping[str, str], table: Mapping[str, Any], path: Path
 ) -> tuple[Any, str] | None:
     if flags.get(setting.name) is not None:
         return flags[setting.name], "flag"
     variable = PREFIX + setting.name.upper()
-    if environment.get(variable):
+    if environment.get(variable, "").strip():
         return environment[variable], variable
-    if table.get(setting.name) not in (None, ""):
+    if str(table.get(setting.name, "")).strip():
         return table[setting.name], str(path)
     return None
 
@@ -211,10 +268,12 @@ def _first_given(
 def _as(kind: type, raw: Any) -> Any:
     if kind is str and isinstance(raw, list):
         return ",".join(map(str, raw))
+    if kind is bool:
+        return _YES_OR_NO[str(raw).strip().lower()]
     if kind in (int, float) and isinstance(raw, bool):
         raise ValueError
     return kind(raw)
 
 
 def _kind_name(kind: type) -> str:
-    return {int: "whole number", float: "number"}.get(kind, "text")
+    return {int: "whole number", float: "number", bool: "yes or a no (true, false)"}.get(kind, "text")

@@ -8,6 +8,7 @@ from beforehand.app.craft import Scenes, StateLists
 from beforehand.app.holds import held
 from beforehand.app.inbox import list_decisions
 from beforehand.app.past import store_at
+from beforehand.app.run_progress import with_progress
 from beforehand.app.runs import list_runs
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene, list_scenes
@@ -17,20 +18,19 @@ RECENT_RUNS = 50
 
 _KINDS = (
     *("sceneSaved", "sceneActivated", "sceneDeactivated", "everythingHeld", "everythingCleared"),
-    *("runStarted", "runUpdated", "runFinished", "runAdopted"),
+    *("runStarted", "runUpdated", "runFinished", "runAdopted", "stepUpdated", "stepExpanded"),
     *("decisionOpened", "proposalMade", "decisionAnswered", "decisionWithdrawn"),
+    *("planCreated", "planEdited"),
 )
-_PLAN_KINDS = ("planCreated", "planEdited")
-"""What decisions are found by the scene of their plan with."""
 
 
 async def state_at(runtime: Runtime, at: int, scene: str | None = None) -> dict[str, Any]:
-    """The same as it was after event `at`, from the log; what was not logged (where robots stood) is left out.
+    """The same as it was after event `at`, from the log; what was not logged (where machines stood) is left out.
 
     Raises BadInputError where there is no such event, NotFoundError where that scene was not known then.
     """
-    crafts = [parts.scenes for parts in runtime.crafts.values() if parts.scenes]
-    kinds = {*_KINDS, *(_PLAN_KINDS if scene else ()), *(kind for brought in crafts for kind in brought.replays)}
+    crafts = [part for parts in runtime.crafts.values() for part in (parts.scenes, parts.going) if part]
+    kinds = {*_KINDS, *(kind for brought in crafts for kind in brought.replays)}
     then = replace(runtime, store=await store_at(runtime, at, kinds))
     if scene is not None:
         await get_scene(then, scene)
@@ -38,7 +38,12 @@ async def state_at(runtime: Runtime, at: int, scene: str | None = None) -> dict[
 
 
 async def state_view(runtime: Runtime, scene: str | None = None) -> dict[str, Any]:
-    """`GET /state`: `seq`, scenes, runs, decisions, and the lists that the crafts of the active scenes bring."""
+    """`GET /state`: `seq`, scenes, runs, decisions, and the lists that crafts bring; of a scene, what is in it only.
+
+    A server that stands by reads it out of the log: what is not in there (where machines stand) is left out.
+    """
+    if runtime.stands_by:
+        return await _view(runtime, scene, lambda brought, name: brought.state_at(name, runtime.store))
     return await _view(runtime, scene, lambda brought, name: brought.state(name))
 
 
@@ -48,18 +53,22 @@ async def _view(
     seq = await runtime.store.last_seq()
     scenes = [row for row in await list_scenes(runtime) if scene is None or row["name"] == scene]
     runs = [run for run in await list_runs(runtime, limit=RECENT_RUNS) if scene is None or run.get("scene") == scene]
-    lists = [name for parts in runtime.crafts.values() if parts.scenes for name in parts.scenes.lists]
+    brought_lists = [part for parts in runtime.crafts.values() for part in (parts.scenes, parts.going) if part]
+    lists = [name for part in brought_lists for name in part.lists]
     shown: dict[str, Any] = {"seq": seq, "scenes": scenes, **{name: [] for name in lists}}
     for row in scenes:
         brought = runtime.scenes_of(row["kind"])
         if row["active"] and brought is not None:
             for name, items in (await live(brought, row["name"])).items():
                 shown.setdefault(name, []).extend(items)
+    if scene is None:
+        for parts in runtime.crafts.values():
+            shown |= await parts.going.state(runtime.store) if parts.going else {}
     decisions = await list_decisions(runtime)
     hold = await held(runtime)
     if hold is not None:
         shown["hold"] = hold
-    shown["runs"] = runs
+    shown["runs"] = [await with_progress(runtime, run) for run in runs]
     shown["decisions"] = [item for item in decisions if scene is None or await _scene_of(runtime, item) == scene]
     return shown
 

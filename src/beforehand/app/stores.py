@@ -1,18 +1,20 @@
 """Stores by URL: the one place that knows which kinds of stores there are.
 
-`sqlite:///path`, or just a path, is a log in a file; `memory:` is one that is gone with the process. What a kind can do
-is a module of its adapter's folder, imported when one of its URLs is used.
+`sqlite:///path`, or just a path, is a log in a file; `postgresql://host/database` one in a database; `memory:` is one
+that is gone with the process. What a kind can do is a module of its adapter's folder, imported when one of its URLs is
+used.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from beforehand.model.errors import BadInputError
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import Leader, Projection, Row, Store, StoreScheme
+from beforehand.ports.private_files import PrivateFiles
+from beforehand.ports.store import COLUMNS, Leader, Part, Projection, Row, Server, Standby, Store, StoreScheme
 
 
 def _memory() -> StoreScheme:
@@ -27,7 +29,18 @@ def _sqlite() -> StoreScheme:
     return url
 
 
-SCHEMES: Mapping[str, Callable[[], StoreScheme]] = {"memory": _memory, "sqlite": _sqlite}
+def _postgres() -> StoreScheme:
+    from beforehand.adapters.postgres import url
+
+    return url
+
+
+SCHEMES: Mapping[str, Callable[[], StoreScheme]] = {
+    "memory": _memory,
+    "sqlite": _sqlite,
+    "postgresql": _postgres,
+    "postgres": _postgres,
+}
 
 
 def scheme_of(url: str) -> StoreScheme:
@@ -72,10 +85,41 @@ async def open_store(
     )
 
 
+async def stand_by(
+    url: str,
+    *,
+    server_id: str,
+    project: Projection,
+    now_ms: Callable[[], int],
+    upcasters: Upcasters | None = None,
+) -> Standby | None:
+    """A place among the servers of one store; None for a store that only one server can use."""
+    return await scheme_of(url).stand_by(
+        url,
+        server_id=server_id,
+        project=project,
+        now_ms=now_ms,
+        upcasters={**(upcasters or {}), **UPCASTERS},
+    )
+
+
+def read_servers(url: str) -> list[Server]:
+    """The servers that use a store now, without opening it; those that say so."""
+    return scheme_of(url).read_servers(url)
+
+
+def shared_files(url: str) -> PrivateFiles | None:
+    """Where the servers of a store keep what they all must know; None where that is each one's home."""
+    return scheme_of(url).private_files(url)
+
+
 @asynccontextmanager
-async def open_reading(url: str) -> AsyncIterator[Store]:
-    """A store for reading only, beside whoever leads it; crafts are loaded only where it was written by older code."""
-    store = await open_store(url, project=_all_rows, lead=False, now_ms=lambda: 0)
+async def open_reading(url: str, upcasters: Upcasters | None = None) -> AsyncIterator[Store]:
+    """A store for reading only, beside whoever leads it; crafts are loaded only where it was written by older code.
+
+    Whoever reads what crafts wrote gives their `upcasters`.
+    """
+    store = await open_store(url, project=_all_rows, lead=False, now_ms=lambda: 0, upcasters=upcasters)
     try:
         yield store
     finally:
@@ -123,3 +167,44 @@ def check_log(url: str) -> list[Finding]:
 def check_store(url: str) -> list[Finding]:
     """How the things stand that this kind of store needs."""
     return scheme_of(url).check_store(url)
+
+
+async def migrate_store(url: str) -> tuple[int, int]:
+    """Make or upgrade a store's tables; the version there was (0 for none) and the one there is.
+
+    Raises NotLeadingError while a process leads it.
+    """
+    return await scheme_of(url).migrate_store(url)
+
+
+async def give_room_back(url: str) -> None:
+    """Give room that nothing uses any more back to the disk; NotLeadingError while a process leads the store."""
+    await scheme_of(url).give_room_back(url)
+
+
+async def copy_beside(url: str, target: Path) -> None:
+    """A log as it stands at one instant, beside whoever leads it, as a new SQLite log with its archive."""
+    await scheme_of(url).copy_beside(url, target)
+
+
+async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mapping[str, int]:
+    """Copy a log into an empty store of any kind, all or nothing; how many rows of each table were copied.
+
+    Nobody may lead either of them meanwhile. Raises RefusedError when the target holds anything. `raise_epoch` is added
+    to the epoch of its leaders.
+    """
+    copied = dict.fromkeys(COLUMNS, 0)
+
+    async def counted(parts: AsyncIterator[Part]) -> AsyncGenerator[Part, None]:
+        async for part in parts:
+            copied[part.table] += len(part.rows)
+            yield _raised(part, raise_epoch) if part.table == "lead" else part
+
+    async with aclosing(counted(scheme_of(source).read_parts(source))) as parts:
+        await scheme_of(target).write_parts(target, parts)
+    return copied
+
+
+def _raised(lead: Part, by: int) -> Part:
+    place = COLUMNS["lead"].index("epoch")
+    return Part(lead.table, [(*row[:place], row[place] + by, *row[place + 1 :]) for row in lead.rows])

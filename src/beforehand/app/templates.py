@@ -6,13 +6,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from beforehand.app.intake import PlanInput
+from beforehand.app.off_loop import off_loop
 from beforehand.app.plans import create_plan
 from beforehand.app.runtime import Runtime
-from beforehand.engine.template import fill_template, template_problems
-from beforehand.engine.validate import check_document, invalid_plan
+from beforehand.engine.reading import shape_problems
+from beforehand.engine.template import fill_template, plan_problems, template_problems
+from beforehand.engine.validate import invalid_plan
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, NotFoundError
-from beforehand.model.plan import Plan, Template
+from beforehand.model.plan import ParameterSpec, Plan, Template
+from beforehand.model.reason import Problem, unknown
 
 
 async def list_templates(runtime: Runtime) -> list[dict[str, Any]]:
@@ -34,11 +37,9 @@ async def save_template(runtime: Runtime, name: str, document: Any) -> Template:
     Raises BadInputError with every problem.
     """
     template = read_template(name, document)
-    problems = template_problems(template)
-    if not problems and not template.parameters:
-        _, problems = check_document(template.plan, runtime.catalog)
+    problems = template_problems(template) + await off_loop(template.plan, plan_problems, template, runtime.catalog)
     if problems:
-        raise invalid_plan(problems)
+        raise invalid_plan(sorted(problems, key=lambda problem: "unknown" not in problem.code))
     await runtime.log("templateSaved", template.wire(), owner=f"template:{name}", template=name)
     return template
 
@@ -50,6 +51,8 @@ def read_template(name: str, document: Any) -> Template:
     plan = document.get("plan", document)
     if not isinstance(plan, Mapping) or not isinstance(plan.get("steps"), list):
         raise BadInputError("A template needs a plan with `steps`.", code="template.shape")
+    if plan is not document:
+        _refuse_unknown_keys(document)
     parameters = document.get("parameters", plan.get("parameters", {}))
     kept = {key: value for key, value in plan.items() if key not in ("parameters", "id", "version", "createdAt")}
     if isinstance(parameters, Mapping):
@@ -62,15 +65,30 @@ def read_template(name: str, document: Any) -> Template:
             plan=kept,
         )
     except ValidationError as error:
-        first = error.errors()[0]
-        if first["loc"] == ("name",):
+        if any(item["loc"] == ("name",) for item in error.errors()):
             raise BadInputError(
                 f"A template cannot be called {name!r}: a name has up to 100 letters, digits, `_`, `-` and `.`.",
                 code="template.name",
                 hint="Give it another name.",
             ) from error
-        where = ".".join(map(str, first["loc"]))
-        raise BadInputError(f"The template's {where} is wrong: {first['msg']}.", code="template.shape") from error
+        raise _misshapen(shape_problems(error, "template", "", keys=ParameterSpec.model_fields)) from error
+
+
+def _misshapen(problems: list[Problem]) -> BadInputError:
+    says = " ".join(problem.says for problem in problems[:10])
+    return BadInputError(says, code="template.shape", problems=problems[:100])
+
+
+def _refuse_unknown_keys(document: Mapping[str, Any]) -> None:
+    """Beside its plan a template has few fields, and one that is misspelt would be missed only when it is used."""
+    keys = Template.model_fields
+    problems = [
+        Problem(code="template.unknown_key", about=str(key), path=str(key), says=told.says, nearest=told.nearest)
+        for key in document
+        if key not in keys and (told := unknown("field", str(key), keys, inside="a template"))
+    ]
+    if problems:
+        raise _misshapen(problems)
 
 
 def _spec(value: Any) -> Any:

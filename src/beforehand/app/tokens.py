@@ -1,7 +1,9 @@
-"""Access tokens: kept in the home as hashes, each with a name and a role; and the sessions browsers get for them.
+"""Access tokens: kept as hashes, each with a name and a role; and the sessions browsers get for them.
+
+They lie in the home, or, where the log is in a database, beside it, so that every server on it knows the same ones.
 
 A session is a signed note of whose token it was opened with. It says nothing about the token itself, and it ends when
-that token is revoked.
+that token is revoked, or when its browser logs out.
 """
 
 import hashlib
@@ -11,16 +13,21 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from beforehand.app.private_files import read_private, stamp_of, write_private
+from beforehand.app.kept_files import files_of
 from beforehand.app.settings import Settings
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, UnavailableError
 from beforehand.model.event import iso
+from beforehand.ports.private_files import PrivateFiles
 
 Role = Literal["viewer", "operator", "admin"]
 ROLES: tuple[str, ...] = get_args(Role)
 SESSION_S = 30 * 86_400
+KEPT, KEY, ENDED = "tokens.json", "session.key", "session.ended"
 _SETTING = "admin"
 """Whose token the one from the settings is."""
+_PEER = "another server"
+_NUMBER = 16
+"""How many characters tell a session from others of the same token."""
 
 
 def may(role: str, needed: str) -> bool:
@@ -29,11 +36,12 @@ def may(role: str, needed: str) -> bool:
 
 
 class Tokens:
-    def __init__(self, settings: Settings) -> None:
-        self._path = settings.home / "tokens.json"
-        self._key_path = settings.home / "session.key"
+    def __init__(self, settings: Settings, files: PrivateFiles | None = None) -> None:
+        self._files = files or files_of(settings)
         self._setting: str | None = settings["token"]
         self._seen: tuple[Any, dict[str, Any]] = (None, {})
+        self._key: tuple[Any, bytes] = (None, b"")
+        self._ended: tuple[Any, dict[str, int]] = (None, {})
 
     @property
     def any(self) -> bool:
@@ -43,6 +51,8 @@ class Tokens:
     def role_of(self, token: str) -> tuple[str, str] | None:
         """The name and role a token stands for, or None."""
         found: tuple[str, str] | None = None
+        if token.startswith("bhpeer_") and hmac.compare_digest(token.encode(), self.peer_token().encode()):
+            return (_PEER, "viewer")
         digest = _hash(token)
         for name, role, known in self._known():
             if hmac.compare_digest(known, digest):
@@ -53,37 +63,65 @@ class Tokens:
         """What a browser shows from now on in place of a known token."""
         digest, until = _hash(token), now_ms // 1000 + SESSION_S
         name = next(name for name, _, known in self._known() if known == digest)
-        return f"{name.encode().hex()}.{until}.{self._signed(name, digest, until)}"
+        number = secrets.token_hex(_NUMBER // 2)
+        return f"{name.encode().hex()}.{until}.{number}{self._signed(name, digest, until, number)}"
 
     def role_of_session(self, session: str, now_ms: int) -> tuple[str, str] | None:
         """The name and role a session stands for; None when it has ended, or its token was revoked."""
         given, _, rest = session.partition(".")
         until, _, signature = rest.partition(".")
+        number, signature = signature[:_NUMBER], signature[_NUMBER:]
         if not (until.isascii() and until.isdigit() and len(until) < 12) or int(until) * 1000 < now_ms:
             return None
         found: tuple[str, str] | None = None
         for name, role, digest in self._known():
             if name.encode().hex() == given:
-                signed = self._signed(name, digest, int(until))
+                signed = self._signed(name, digest, int(until), number)
                 if hmac.compare_digest(signed.encode(), signature.encode("utf-8", "replace")):
                     found = (name, role)
-        return found
+        return None if found is not None and number in self._ended_sessions() else found
+
+    def end_session(self, session: str, now_ms: int) -> None:
+        """Refuse a session from now on; what is no session, or has ended, is left alone."""
+        if self.role_of_session(session, now_ms) is None:
+            return
+        _, until, signed = session.split(".")
+        lasting = {number: at for number, at in self._ended_sessions().items() if at * 1000 >= now_ms}
+        self._files.write(ENDED, json.dumps({**lasting, signed[:_NUMBER]: int(until)}).encode())
+
+    def _ended_sessions(self) -> dict[str, int]:
+        """The numbers of sessions that were logged out of, each with when it would have ended by itself."""
+        stamp = self._files.stamp(ENDED)
+        if stamp != self._ended[0]:
+            try:
+                kept = json.loads(self._files.read(ENDED) or b"{}")
+                self._ended = (stamp, {str(number): int(at) for number, at in kept.items()})
+            except (OSError, ValueError, AttributeError, TypeError) as error:
+                raise UnavailableError(f"{ENDED} cannot be read: {error}.", code="session.file") from error
+        return self._ended[1]
 
     def _known(self) -> list[tuple[str, str, str]]:
         """Name, role and hash of every token."""
         known = [(name, str(entry["role"]), str(entry["hash"])) for name, entry in self._read().items()]
         return [*known, (_SETTING, "admin", _hash(self._setting))] if self._setting else known
 
-    def _signed(self, name: str, digest: str, until: int) -> str:
-        return hmac.new(self._session_key(), f"{name}\0{digest}\0{until}".encode(), "sha256").hexdigest()
+    def _signed(self, name: str, digest: str, until: int, number: str) -> str:
+        text = f"{name}\0{digest}\0{until}\0{number}"
+        return hmac.new(self._session_key(), text.encode("utf-8", "replace"), "sha256").hexdigest()
 
     def _session_key(self) -> bytes:
-        """The home's own key, made when it is first needed."""
-        key = read_private(self._key_path)
-        if not key:
-            key = secrets.token_bytes(32)
-            write_private(self._key_path, key)
-        return key
+        """The installation's own key, made when it is first needed."""
+        stamp = self._files.stamp(KEY)
+        if stamp is None:
+            self._files.write(KEY, secrets.token_bytes(32))
+            stamp = self._files.stamp(KEY)
+        if stamp != self._key[0]:
+            self._key = (stamp, self._files.read(KEY))
+        return self._key[1]
+
+    def peer_token(self) -> str:
+        """What servers of one installation show each other; whoever shows it may look."""
+        return "bhpeer_" + hmac.new(self._session_key(), b"peer", "sha256").hexdigest()
 
     def add(self, name: str, role: str, now_ms: int) -> str:
         """Make a token; it is shown once and kept only as a hash. Raises as `check_new` does."""
@@ -119,24 +157,24 @@ class Tokens:
 
     def _read(self) -> dict[str, Any]:
         """The entries, read anew when the file is another one: every call and every open stream asks."""
-        stamp = stamp_of(self._path)
+        stamp = self._files.stamp(KEPT)
         if stamp != self._seen[0] or stamp is None:
             self._seen = (stamp, self._read_file())
         return self._seen[1]
 
     def _read_file(self) -> dict[str, Any]:
         try:
-            entries = json.loads(read_private(self._path) or "{}")
+            entries = json.loads(self._files.read(KEPT) or "{}")
             if not isinstance(entries, dict) or not all(
                 isinstance(entry, dict) and entry.get("role") in ROLES and "hash" in entry for entry in entries.values()
             ):
                 raise ValueError("it does not hold tokens")
         except (OSError, ValueError) as error:
-            raise BadInputError(f"{self._path} cannot be read: {error}.", code="token.file") from error
+            raise BadInputError(f"{KEPT} cannot be read: {error}.", code="token.file") from error
         return entries
 
     def _write(self, entries: Mapping[str, Any]) -> None:
-        write_private(self._path, json.dumps(entries, indent=1).encode())
+        self._files.write(KEPT, json.dumps(entries, indent=1).encode())
 
 
 def _hash(token: str) -> str:

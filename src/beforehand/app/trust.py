@@ -1,4 +1,4 @@
-"""Settings files that somebody has read and trusts: the home keeps a hash of each, so a changed one is none of them."""
+"""Settings files that somebody has read and trusts: the home keeps a hash of each, so a changed one is neither."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
 """Asking the server of the home; for looking, the log it left does as well.
 
-For commands about what only a server drives, such as robots: what a person asks of them needs one.
+For commands about what only a server drives: what a person asks of it needs one.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +23,7 @@ def path_to(*parts: str, **query: str | None) -> str:
 
     for part in parts:
         if part in ("", ".", "..") or "/" in part:
-            raise BadInputError(f"{part!r} is no id.", code="usage", hint="`list` shows the ids there are.")
+            raise BadInputError(f"{part!r} is not an id.", code="usage", hint="`list` shows the ids there are.")
     path = "".join(f"/{quote(part, safe='')}" for part in parts)
     asked = {key: value for key, value in query.items() if value}
     return f"{path}?{urlencode(asked)}" if asked else path
@@ -39,7 +39,7 @@ def look(settings: "Settings", path: str, in_log: "InLog", *, unknown: str) -> A
     if leader is not None:
         return _called(settings, leader, "GET", path)
     print_err("No server runs on this home, so this is how its log was left.")
-    return read_home(settings, in_log, None)
+    return read_home(settings, in_log, None, of_crafts=True)
 
 
 def tell(
@@ -83,7 +83,7 @@ def _called(settings: "Settings", leader: "Leader", method: str, path: str, body
     from beforehand.cli.run_async import run_async
 
     async def call() -> Any:
-        async with RemoteBackend(str(leader.url), settings["token"]) as server:
+        async with RemoteBackend(str(leader.url), settings) as server:
             return await server.call(method, path, body)
 
     return run_async(call())

@@ -88,7 +88,7 @@ async def open_backend(settings: "Settings", *, note: str, with_servers: bool = 
                 if error.extra.get("url"):
                     from beforehand.cli.remote_backend import RemoteBackend
 
-                    yield await stack.enter_async_context(RemoteBackend(str(error.extra["url"]), settings["token"]))
+                    yield await stack.enter_async_context(RemoteBackend(str(error.extra["url"]), settings))
                     return
                 if error.extra.get("note") != SERVER or tried == STARTING_TRIES - 1:
                     raise

@@ -4,9 +4,11 @@
 says in whole sentences what is wrong, where, which names there are and what to do; every problem, unknown names first.
 """
 
+import os
+import sys
 import traceback
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from beforehand.cli.screen import print_err
 
@@ -20,7 +22,17 @@ REFUSED = 3
 INTERRUPTED = 130
 TERMINATED = 143
 
-_WRONG_HOME = ("store.missing", "store.foreign", "store.unopenable", "store.unreadable", "store.too_new")
+_WRONG_HOME = (
+    "store.encoding",
+    "store.forbidden",
+    "store.foreign",
+    "store.missing",
+    "store.refused",
+    "store.too_new",
+    "store.too_old",
+    "store.unopenable",
+    "store.unreadable",
+)
 
 
 class Stopped(Exception):  # noqa: N818  not an error: somebody ended the command
@@ -100,3 +112,13 @@ def report_bug(error: BaseException, *, debug: bool) -> None:
         traceback.print_exception(error)
     says = f"Beforehand itself made an error: {type(error).__name__}: {error}."
     print_err(says, "" if debug else "Run the command again with --debug to see where, and report it.")
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End the process without taking the interpreter down, once everything is closed and said.
+
+    Threads of Temporal's library may still be in it, and one that comes back to an interpreter that ends aborts it.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

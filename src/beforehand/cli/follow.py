@@ -22,7 +22,7 @@ _HEADS = ("runStarted", "runUpdated", "runFinished", "runAdopted")
 
 class Following:
     def __init__(self, backend: Backend, run_id: str, view: View, *, yes: bool, asks: bool) -> None:
-        self._desk = backend
+        self._backend = backend
         self._run_id = run_id
         self._view = view
         self._yes = yes
@@ -35,17 +35,17 @@ class Following:
     async def to_the_end(self) -> Document:
         """The run's document once it has ended, or waits for somebody who is not here."""
         frames = asyncio.create_task(self._show_frames())
-        batches = self._desk.events(self._run_id)
+        batches = self._backend.events(self._run_id)
         coming = _next_of(batches)
         try:
-            self._view.begin(await self._desk.run(self._run_id))
+            self._view.begin(await self._backend.run(self._run_id))
             while True:
                 waits = {coming} if self._asking is None else {coming, self._asking}
                 done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                 if coming in done:
                     batch = coming.result()
                     if batch is None:
-                        return await self._desk.run(self._run_id)
+                        return await self._backend.run(self._run_id)
                     self._take(batch)
                     coming = _next_of(batches)
                 if self._asking is not None:
@@ -61,7 +61,7 @@ class Following:
 
     async def _show_frames(self) -> None:
         with suppress(BeforehandError):
-            async for frame in self._desk.frames():
+            async for frame in self._backend.frames():
                 if frame.get("kind") == "progress" and frame.get("runId") == self._run_id:
                     self._view.progress(str(frame["stepId"]), float(frame["progress"]))
 
@@ -84,7 +84,7 @@ class Following:
             return await self._confirmed(*FINAL)
         await self._approve_all()
         if any(decision["kind"] == "bug" for decision in self._open.values()):
-            return await self._desk.run(self._run_id)
+            return await self._backend.run(self._run_id)
         if self._asking is None and self._asks:
             await self._ask_next()
         if self._status == "waiting" and self._asking is None:
@@ -109,7 +109,7 @@ class Following:
         return self._yes and decision["kind"] == "approval"
 
     async def _confirmed(self, *statuses: str) -> Document | None:
-        run = await self._desk.run(self._run_id)
+        run = await self._backend.run(self._run_id)
         return run if run["status"] in statuses else None
 
     async def _approve_all(self) -> None:
@@ -119,14 +119,14 @@ class Following:
 
     async def _answer(self, decision_id: str, asked: Asked) -> None:
         with suppress(ConflictError):  # somebody else was quicker, or the past is being replayed
-            await self._desk.answer(decision_id, asked.verb, value=asked.value, note=asked.note)
+            await self._backend.answer(decision_id, asked.verb, value=asked.value, note=asked.note)
         self._open.pop(decision_id, None)
 
     # -- asking inline ---------------------------------------------------------------------------------------------
 
     async def _ask_next(self) -> None:
         for decision_id in list(self._open):
-            decision = await self._desk.decision(decision_id)
+            decision = await self._backend.decision(decision_id)
             if decision["status"] != "open":
                 self._open.pop(decision_id, None)
                 continue

@@ -15,6 +15,8 @@ class Entry(NamedTuple):
     module: str
     attribute: str
     help: str
+    more: tuple[str, ...] = ()
+    """Modules that add commands of their own to this group, by the same attribute."""
 
 
 class LazyCommands(MutableMapping[str, Any]):
@@ -56,7 +58,22 @@ def _made(name: str, entry: Entry) -> Any:
     else:
         around.command(name)(found)
     group: Any = get_command(around)
-    return group.commands[name]
+    made = group.commands[name]
+    for module in entry.more if isinstance(found, typer.Typer) else ():
+        _add(made, import_module(module), entry.attribute)
+    return made
+
+
+def _add(group: Any, module: Any, attribute: str) -> None:
+    """The commands that another module brings to a group; a name that is there already stays what it is."""
+    theirs = getattr(module, attribute, None)
+    if isinstance(theirs, typer.Typer):
+        around = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+        around.callback()(lambda: None)
+        around.add_typer(theirs, name=attribute)
+        made: Any = get_command(around)
+        for name, command in made.commands[attribute].commands.items():
+            group.commands.setdefault(name, command)
 
 
 class LazyGroup(TyperGroup):

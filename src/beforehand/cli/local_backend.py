@@ -1,7 +1,8 @@
 """The backend in this process: the verbs of the runtime, called directly."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -13,10 +14,12 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import live_scene
 from beforehand.app.templates import get_template, plan_from_template, save_template
 from beforehand.cli.backend import Call, Document, Local
-from beforehand.model.errors import ConflictError
+from beforehand.cli.screen import print_err
+from beforehand.model.errors import ConflictError, UnavailableError
 from beforehand.ports.store import EventFilter
 
 BY = "command line"
+WAIT_S = 0.2
 
 
 class LocalBackend:
@@ -24,6 +27,7 @@ class LocalBackend:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
+        self._waits = False
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         given = PlanInput(document, scene)
@@ -60,13 +64,15 @@ class LocalBackend:
         return await run_document(self.runtime, run_id)
 
     async def run(self, run_id: str) -> Document:
-        return await run_document(self.runtime, run_id)
+        return await self._held_up(lambda: run_document(self.runtime, run_id))
 
     async def decision(self, decision_id: str) -> Document:
-        return await show_decision(self.runtime, decision_id)
+        return await self._held_up(lambda: show_decision(self.runtime, decision_id))
 
     async def answer(self, decision_id: str, verb: str, *, value: Any, note: str, carry_on: bool = True) -> Document:
-        return await answer_decision(self.runtime, decision_id, verb, value=value, note=note, by=BY, carry_on=carry_on)
+        return await self._held_up(
+            lambda: answer_decision(self.runtime, decision_id, verb, value=value, note=note, by=BY, carry_on=carry_on)
+        )
 
     async def answer_and_run(self, decision_id: str, verb: str, *, value: Any, note: str) -> Document:
         decision = await show_decision(self.runtime, decision_id)
@@ -86,8 +92,35 @@ class LocalBackend:
             await self.runtime.runs.recover(run["runId"])
 
     async def events(self, run_id: str) -> AsyncIterator[list[Document]]:
-        async for batch in self.runtime.feed.follow(0, EventFilter(run=run_id)):
-            yield [json.loads(record.line) for record, _ in batch]
+        only, place = EventFilter(run=run_id), 0
+        while True:
+            try:
+                async for batch in self.runtime.feed.follow(place, only):
+                    yield [json.loads(record.line) for record, _ in batch]
+                    place = batch[-1][0].seq if batch else place
+                return
+            except UnavailableError as error:
+                await self._wait_for_log(error)
+
+    async def _held_up(self, asked: Callable[[], Awaitable[Document]]) -> Document:
+        """What a question about the run finds, asked again for as long as the log's database is away."""
+        while True:
+            try:
+                found = await asked()
+            except UnavailableError as error:
+                await self._wait_for_log(error)
+            else:
+                self._waits = False
+                return found
+
+    async def _wait_for_log(self, error: UnavailableError) -> None:
+        """Wait a moment where the log's database is away: the run itself is only held up by that, and goes on then."""
+        if error.code != "store.unreachable":
+            raise error
+        if not self._waits:
+            print_err(f"{error.says} The run waits for it.")
+        self._waits = True
+        await asyncio.sleep(WAIT_S)
 
     async def frames(self) -> AsyncIterator[Document]:
         async for frame in self.runtime.telemetry.follow():

@@ -3,9 +3,12 @@
 A command's module is imported when it is called, a craft's too, so that `--help` answers at once.
 """
 
+import atexit
+import gc
 import os
 import sys
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -15,6 +18,8 @@ from beforehand.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stopped, 
 from beforehand.cli.lazy import Entry, LazyGroup
 from beforehand.cli.logs import is_debug, set_debug
 from beforehand.cli.screen import prepare_streams, print_err, print_out
+
+_NATIVE_THREADS = "temporalio.bridge.temporal_sdk_bridge"
 
 
 def _entry(module: str, attribute: str, says: str) -> Entry:
@@ -30,11 +35,14 @@ COMMANDS = {
     "submit": _entry("runs", "submit", "Hand a plan in for review."),
     "runs": _entry("runs", "app", "Runs: what is under way, what has ended, and steering them."),
     "template": _entry("template", "app", "Plans kept for reuse, with typed parameters."),
+    "audit": _entry("audit", "app", "Every decision: who, when, what was seen, what answer, and what followed."),
     "inbox": _entry("inbox", "app", "What waits for a person: reviews, approvals, questions, failures, doubts."),
     "mcp": _entry("mcp.command", "mcp", "Serve MCP clients: they look, plan and hand in; a person approves."),
+    "worker": _entry("worker", "worker", "Call tools for runs on Temporal, on the machine that has them."),
     "scene": _entry("scene", "app", "Scenes: what plans work in."),
     "doctor": _entry("doctor", "doctor", "Check that everything is installed and works."),
     "config": _entry("config", "app", "Settings: what is set, and where each comes from."),
+    "db": _entry("db", "app", "The store: its tables, its archive, backups, and copying it into another."),
     "plugins": _entry("plugins", "plugins", "What is installed and what it brings."),
     "token": _entry("token", "app", "Access tokens for servers that others can reach."),
     "completion": _entry("completion", "app", "Scripts for shells: have them complete commands, options and names."),
@@ -48,7 +56,10 @@ class Commands(LazyGroup):
     def __init__(self, **settings: Any) -> None:
         from beforehand.app.craft_commands import listed_commands
 
-        brought = {one.name: Entry(one.module, one.name.replace("-", "_"), one.help) for one in listed_commands()}
+        brought = {
+            one.name: Entry(one.modules[0], one.name.replace("-", "_"), one.help, one.modules[1:])
+            for one in listed_commands()
+        }
         self.entries = {**COMMANDS, **{name: entry for name, entry in brought.items() if name not in COMMANDS}}
         super().__init__(**settings)
 
@@ -91,7 +102,20 @@ def version() -> int:
 
 def main() -> None:
     """The entry point of the installed command."""
-    sys.exit(call(sys.argv[1:]))
+    gc.set_threshold(20_000, 20, 20)  # loading makes many objects and no rubbish: a tenth of the time went into looking
+    code = call(sys.argv[1:])
+    if _NATIVE_THREADS in sys.modules:
+        _leave(code)
+    sys.exit(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End without taking the interpreter down: native threads would still call into it, and crash."""
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # whoever read it may have gone
+            stream.flush()
+    os._exit(code)
 
 
 def call(arguments: list[str]) -> int:
@@ -101,6 +125,8 @@ def call(arguments: list[str]) -> int:
     try:
         result: Any = typer.main.get_command(app).main(arguments, prog_name="beforehand", standalone_mode=False)
         sys.stdout.flush()
+        if result == INTERRUPTED:  # what newer versions of the library make of Ctrl-C, without a word
+            print_err("Stopped.")
         return result if isinstance(result, int) else DONE
     except BrokenPipeError:
         # Whoever read our output has gone; nothing more can be said, and nothing went wrong here.

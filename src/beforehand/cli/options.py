@@ -20,7 +20,7 @@ SceneOption = Annotated[
     typer.Option("--scene", metavar="NAME|FILE", help="The scene the plan is for.", autocompletion=scene_names),
 ]
 PositionOption = Annotated[
-    str | None, typer.Option("--position", metavar="P", help="Where the robot stands at the start.")
+    str | None, typer.Option("--position", metavar="P", help="Where the machine stands at the start.")
 ]
 ToolOption = Annotated[str | None, typer.Option("--tool", metavar="T", help="The tool it holds at the start, or none.")]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Approve every step that asks for approval.")]

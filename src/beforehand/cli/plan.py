@@ -57,7 +57,7 @@ def plan(
 ) -> int:
     """Make a plan from words or an intent.
 
-    It starts from --position and --tool, else from where the home's log says the robot stands, else as the scene
+    It starts from --position and --tool, else from where the home's log says the machine stands, else as the scene
     begins. The JSON can be handed to check, preview and run.
     """
     from beforehand.app.documents import read_file

@@ -25,6 +25,8 @@ def plugins(output: OutputOption = Output.TABLE) -> int:
         ]
         print_table(("tool", "effect", "destructive", "from", "what"), rows)
         print_out(f"Crafts: {', '.join(shown['crafts']) or 'none'}.")
+        for point in shown["points"]:
+            print_out(f"{point['group']}, for {point['craft']}: {', '.join(point['names']) or 'none'}.")
     for reason in shown["missing"]:
         print_err(f"{reason['about']}: {reason['says']} {reason['tryNext']}".strip())
     return FAILED if shown["missing"] else DONE

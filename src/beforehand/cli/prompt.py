@@ -23,6 +23,7 @@ _SHOWN_APART = (
     "steps",
     "moreSteps",
     "tool",
+    "mismatch",
     "args",
     "notes",
     "difference",
@@ -126,6 +127,7 @@ def evidence_lines(decision: Mapping[str, Any]) -> list[str]:
         told.append(f"… and {counted(evidence['moreSteps'], 'more step')}")
     if "tool" in evidence:
         told.append(f"The call: {call_shown(evidence['tool'], evidence.get('args') or {}, LONGEST)}")
+        told += ["The words do not match the call."] if evidence.get("mismatch") else []
     told += [str(note) for name in ("notes", "difference") for note in evidence.get(name) or ()]
     said = {in_words(value) for value in (evidence.get("args") or {}).values()}
     for name, value in evidence.items():

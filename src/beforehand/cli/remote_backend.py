@@ -5,11 +5,15 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx2
 
+from beforehand.app.settings import Settings
+from beforehand.app.tls import client_context
 from beforehand.cli.backend import Call, Document, Local
 from beforehand.model.errors import (
     BadInputError,
@@ -47,13 +51,18 @@ _STANDARD = ("type", "title", "status", "detail", "code", "problems", "nearest",
 
 
 class RemoteBackend:
-    def __init__(self, url: str, token: str | None) -> None:
+    def __init__(self, url: str, settings: Settings) -> None:
         self.url: str | None = url
         self._ahead_ms = 0
+        token = settings["token"]
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         # A proxy set for the outside world has no business between a command and its own server.
         self._http = httpx2.AsyncClient(
-            base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=TIMEOUT_S, trust_env=False
+            base_url=f"{url.rstrip('/')}/api/v1",
+            headers=headers,
+            timeout=TIMEOUT_S,
+            trust_env=False,
+            verify=client_context(settings, url) if url.startswith("https:") else True,
         )
 
     async def __aenter__(self) -> "RemoteBackend":
@@ -96,6 +105,14 @@ class RemoteBackend:
         raise AssertionError("Every try returns or raises.")
 
     def _gone(self, error: Exception) -> UnavailableError:
+        if "CERTIFICATE_VERIFY_FAILED" in str(error):
+            why = str(error).partition("failed: ")[2].partition(" (_ssl")[0]
+            return UnavailableError(
+                f"The certificate of the server at {self.url} is not believed: {why}.",
+                code="server.certificate",
+                hint="Name its authority in BEFOREHAND_TLS_CA, or on its own machine its certificate in "
+                "BEFOREHAND_TLS_CERT.",
+            )
         why = "it says nothing" if isinstance(error, httpx2.TimeoutException) else f"{type(error).__name__}: {error}"
         return UnavailableError(
             f"The server at {self.url} does not answer: {why}.",
@@ -105,16 +122,16 @@ class RemoteBackend:
 
     async def take_plan(self, document: Any, *, scene: str | None, workspace: str) -> Document:
         body = {"plan": document, "workspace": workspace}
-        named = scene if scene is not None else await self._scene_in(document)
-        if named is not None:
-            body["scene"] = await self.live_scene(named)
-        return dict(await self.call("POST", "/plans", body))
-
-    async def _scene_in(self, document: Any) -> str | None:
-        from beforehand.app.documents import scene_in
+        from beforehand.app.documents import scene_in, scenes_in
 
         tools = {tool["name"] for tool in await self.call("GET", "/tools") if tool.get("sceneKind")}
-        return scene_in(document, tools.__contains__)
+        named = scene if scene is not None else scene_in(document, tools.__contains__)
+        if named is not None:
+            body["scene"] = await self.live_scene(named)
+        for beside in scenes_in(document, tools.__contains__):
+            with suppress(NotFoundError):  # the server tells of it with everything else
+                await self.live_scene(beside)
+        return dict(await self.call("POST", "/plans", body))
 
     async def live_scene(self, scene: str) -> str:
         """Have the server make a scene live, handing it over first where the server does not know it; its name."""
@@ -176,15 +193,20 @@ class RemoteBackend:
         return next(dict(run) for run in state["runs"] if run["planId"] == plan_id)
 
     async def events(self, run_id: str) -> AsyncIterator[list[Document]]:
-        """The run's events from its first on; a broken connection is taken up where it broke."""
-        last, failures = 0, 0
+        """The run's events from its first on."""
+        async for event in self.log(0, run=run_id):
+            yield [event]
+
+    async def log(self, after: int, **only: str) -> AsyncIterator[Document]:
+        """Events after that number, filtered as `GET /events` does; a broken connection is taken up where it broke."""
+        last, failures = after, 0
         while True:
             broke: Exception = EOFError("it closed the connection")
             try:
-                async for data in self._stream(f"/events?run={_part(run_id)}&after={last}"):
+                async for data in self._stream(f"/events?{urlencode({**only, 'after': last})}"):
                     event = json.loads(data)
                     last, failures = event["seq"], 0
-                    yield [event]
+                    yield event
             except httpx2.ReadTimeout as error:
                 raise self._gone(error) from None
             except httpx2.TransportError as error:

@@ -26,7 +26,7 @@ _ENDS = {"failed": "failed", "cancelled": "was cancelled", "partial": "ended, bu
 
 
 @dataclass(slots=True)
-class Errand:
+class CommandRun:
     """One run carried out for one command."""
 
     settings: "Settings"
@@ -60,18 +60,18 @@ class Errand:
 
 def carry_out(settings: "Settings", begin: Begin, *, output: Output, yes: bool) -> int:
     """Do it, show how it came out, and give the exit code."""
-    errand = Errand(settings, begin, output, yes)
+    ours = CommandRun(settings, begin, output, yes)
     try:
-        run = run_async(errand.go())
+        run = run_async(ours.go())
     except Stopped as stopped:
-        if errand.run_id:
-            raise Stopped(stopped.code, *stopped.says, *errand.how_to_go_on()) from None
+        if ours.run_id:
+            raise Stopped(stopped.code, *stopped.says, *ours.how_to_go_on()) from None
         raise Stopped(stopped.code, *stopped.says, "Nothing had been started.") from None
-    return conclude(errand, run)
+    return conclude(ours, run)
 
 
-def conclude(errand: Errand, run: Document) -> int:
-    if errand.output is Output.JSON:
+def conclude(ours: CommandRun, run: Document) -> int:
+    if ours.output is Output.JSON:
         print_json(run)
     else:
         show_run(run)
@@ -79,9 +79,9 @@ def conclude(errand: Errand, run: Document) -> int:
     if status == "completed":
         return DONE
     if status == "waiting":
-        print_waiting(errand, run)
+        print_waiting(ours, run)
         return REFUSED
-    print_failures(errand, run)
+    print_failures(ours, run)
     return FAILED
 
 
@@ -116,7 +116,7 @@ def _outcome(step: Document) -> str:
     return value if len(value) <= 60 else value[:59] + "…"
 
 
-def print_waiting(errand: Errand, run: Document) -> None:
+def print_waiting(ours: CommandRun, run: Document) -> None:
     """Name every decision and the command that answers it."""
     print_err(f"The run {run['runId']} waits for a person:")
     for decision in run.get("decisions", []):
@@ -126,15 +126,15 @@ def print_waiting(errand: Errand, run: Document) -> None:
             print_err(f"    {line(reason)}")
         first, *others = decision["verbs"]
         value = ["--value", "TEXT"] if first == "answer" else []
-        answer = command(errand.settings, "inbox", "answer", decision["id"], first, *value)
+        answer = command(ours.settings, "inbox", "answer", decision["id"], first, *value)
         print_err(f"    Answer with: {answer}" + (f" (or {', '.join(others)})" if others else ""))
-    if errand.url is not None:
-        print_err(f"The server at {errand.url} continues as soon as it is answered.")
+    if ours.url is not None:
+        print_err(f"The server at {ours.url} continues as soon as it is answered.")
     else:
-        print_err(f"Then continue with: {command(errand.settings, 'run', '--resume', run['runId'])}")
+        print_err(f"Then continue with: {command(ours.settings, 'run', '--resume', run['runId'])}")
 
 
-def print_failures(errand: Errand, run: Document) -> None:
+def print_failures(ours: CommandRun, run: Document) -> None:
     print_err(f"The run {run['runId']} {_ENDS.get(run['status'], 'stands still')}.")
     for step in run["steps"]:
         if step["status"] in ("failed", "blocked", "denied", "inDoubt") or not step.get("result", {"ok": True})["ok"]:
@@ -144,7 +144,7 @@ def print_failures(errand: Errand, run: Document) -> None:
     for decision in run.get("decisions", []):
         if decision["kind"] == "bug":
             print_err(f"  {line(decision['title'])}: {line(decision['evidence'].get('error', ''))}")
-            print_err(f"Report it. To try again: {command(errand.settings, 'run', '--resume', run['runId'])}")
+            print_err(f"Report it. To try again: {command(ours.settings, 'run', '--resume', run['runId'])}")
 
 
 def command(settings: "Settings", *words: str) -> str:

@@ -1,6 +1,6 @@
 """`beforehand runs` and `beforehand submit`: runs listed, shown and steered, and plans handed in for review."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Runs: what is under way, what has ended, and steering them.")
 RunArgument = Annotated[str, typer.Argument(metavar="RUNID", help="The run's id.", autocompletion=run_ids)]
+VERBS = {
+    "pause": "Start nothing new in a run; what is in flight goes on.",
+    "resume": "Let a paused run go on; without a server use `beforehand run --resume`, which carries it out.",
+    "cancel": "Stop what runs and start nothing more; this works without a server too.",
+    "release": "Have a run at rest give its machines back; this works without a server too.",
+}
+"""What can be said to a run as a whole, and what that does."""
 
 
 @app.callback(invoke_without_command=True)
@@ -79,6 +86,14 @@ def show(run_id: RunArgument, output: OutputOption = Output.TABLE, home: HomeOpt
     return DONE
 
 
+def _printed(run: Mapping[str, Any], output: Output) -> int:
+    if output is Output.JSON:
+        print_json(run)
+    else:
+        print_out(f"Run {run['runId']}: {run['status']}.")
+    return DONE
+
+
 def _steered(run_id: str, verb: str, output: Output, home: str | None, db: str | None) -> int:
     from beforehand.app import runs as verbs
     from beforehand.cli.backend import Call, open_backend
@@ -103,45 +118,20 @@ def _steered(run_id: str, verb: str, output: Output, home: str | None, db: str |
             call = Call("POST", f"/runs/{quote(run_id, safe='')}/{verb}")
             return dict(await backend.perform(here, call))
 
-    run = run_async(do())
-    if output is Output.JSON:
-        print_json(run)
-    else:
-        print_out(f"Run {run['runId']}: {run['status']}.")
-    return DONE
+    return _printed(run_async(do()), output)
 
 
-@app.command()
-def pause(
-    run_id: RunArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
-) -> int:
-    """Start nothing new in a run; what is in flight goes on."""
-    return _steered(run_id, "pause", output, home, db)
+def _add_verb(verb: str, says: str) -> None:
+    def steer(
+        run_id: RunArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
+    ) -> int:
+        return _steered(run_id, verb, output, home, db)
+
+    app.command(verb, help=says)(steer)
 
 
-@app.command()
-def resume(
-    run_id: RunArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
-) -> int:
-    """Let a paused run go on; without a server use `beforehand run --resume`, which carries it out."""
-    return _steered(run_id, "resume", output, home, db)
-
-
-@app.command()
-def cancel(
-    run_id: RunArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
-) -> int:
-    """Stop what runs and start nothing more; this works without a server too."""
-    return _steered(run_id, "cancel", output, home, db)
-
-
-@app.command()
-def release(
-    run_id: RunArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
-) -> int:
-    """Have a run at rest give its machines back; this works without a server too."""
-    return _steered(run_id, "release", output, home, db)
-
+for _verb, _says in VERBS.items():
+    _add_verb(_verb, _says)
 
 StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="The step's id.")]
 
@@ -152,11 +142,7 @@ def _at_server(run_id: str, step: str, verb: str, body: Any, output: Output, hom
     path = path_to("runs", run_id, "steps", step, verb)
     unknown, driven = f"there is no run {run_id!r}", "nobody would carry the step out"
     run = tell(settings_from(home=home, db=db), "POST", path, body, unknown=unknown, driven=driven)
-    if output is Output.JSON:
-        print_json(run)
-    else:
-        print_out(f"Run {run['runId']}: {run['status']}.")
-    return DONE
+    return _printed(run, output)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`beforehand scene`: the example scenes, the ones the home knows, and checking a file."""
+"""`beforehand scene`: the example scenes, the ones the home knows, checking a file, and importing a map."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,13 +7,15 @@ import typer
 from beforehand.cli.exits import DONE, FAILED, print_problems
 from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
-from beforehand.cli.screen import Output, console, plain, print_json, print_out, print_table
+from beforehand.cli.scene_files import app as files
+from beforehand.cli.screen import Output, console, plain, print_err, print_json, print_out, print_table
 from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.ports.store import Store
 
 app = typer.Typer(help="Scenes: what plans work in.", no_args_is_help=True)
+app.add_typer(files, name="file")
 
 
 @app.command("list")
@@ -59,10 +61,7 @@ def show(
     if output is Output.JSON:
         print_json(document)
     else:
-        import yaml
-
-        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)
-        console().print(plain(text), end="", soft_wrap=True)
+        console().print(plain(_as_yaml(document)), end="", soft_wrap=True)
     return DONE
 
 
@@ -89,3 +88,56 @@ def check(
         print_problems(problems, head=f"The scene has {counted(len(problems), 'problem')}:")
         return FAILED
     return DONE
+
+
+@app.command("import")
+def import_(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The map's file; - reads standard input.")],
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind", metavar="KIND", help="The kind of map, where it is not recognised; a wrong one lists the kinds."
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Where to write the scene, instead of the screen."),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The scene's name; the map's own by default.")] = None,
+    starts: Annotated[
+        str | None,
+        typer.Option("--starts", metavar="FILE", help="A second file of the map: who starts where."),
+    ] = None,
+) -> int:
+    """Make a scene of another system's map, and say what could not be carried over."""
+    from beforehand.app.importing import import_file
+
+    found = import_file(file, kind=kind, name=name, starts=starts)
+    text = _as_yaml(found.document)
+    if out is None:
+        console().print(plain(text), end="", soft_wrap=True)
+    else:
+        _write(out, text)
+        print_out(f"The scene {found.document['name']} is in {out}{': ' if found.says else ''}{found.says}.")
+    if found.notes:
+        print_err(f"Not carried over as it was, {counted(len(found.notes), 'note')}:")
+        print_err(*(f"  {note.path + ': ' if note.path else ''}{note.says}" for note in found.notes))
+    return DONE
+
+
+def _as_yaml(document: Any) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)
+    return text
+
+
+def _write(path: str, text: str) -> None:
+    from pathlib import Path
+
+    from beforehand.model.errors import BadInputError
+
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInputError(f"{path} cannot be written: {error.strerror}.", code="file.unwritable") from None

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from beforehand.cli.exits import DONE
-from beforehand.cli.options import HomeOption, OutputOption, settings_from
+from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, print_err, print_json, print_out, print_table
 
 app = typer.Typer(help="Access tokens of the API.", no_args_is_help=True)
@@ -19,11 +19,12 @@ def add(
     role: Annotated[str, typer.Option("--role", metavar="ROLE", help="viewer, operator or admin.")] = "operator",
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
+    db: DbOption = None,
 ) -> int:
     """Make a token; it is shown once and kept only as a hash."""
     from beforehand.app.tokens import Tokens
 
-    token = Tokens(settings_from(home=home)).add(name, role, time.time_ns() // 1_000_000)
+    token = Tokens(settings_from(home=home, db=db)).add(name, role, time.time_ns() // 1_000_000)
     if output is Output.JSON:
         print_json({"name": name, "role": role, "token": token})
     else:
@@ -33,11 +34,11 @@ def add(
 
 
 @app.command("list")
-def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None) -> int:
+def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None) -> int:
     """The tokens there are: names and roles, never the tokens."""
     from beforehand.app.tokens import Tokens
 
-    tokens = Tokens(settings_from(home=home)).list()
+    tokens = Tokens(settings_from(home=home, db=db)).list()
     if output is Output.JSON:
         print_json(tokens)
     else:
@@ -47,11 +48,13 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None) -> in
 
 
 @app.command()
-def revoke(name: NameArgument, output: OutputOption = Output.TABLE, home: HomeOption = None) -> int:
+def revoke(
+    name: NameArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
+) -> int:
     """Take a token back; whoever uses it is refused from now on."""
     from beforehand.app.tokens import Tokens
 
-    Tokens(settings_from(home=home)).revoke(name)
+    Tokens(settings_from(home=home, db=db)).revoke(name)
     if output is Output.JSON:
         print_json({"name": name, "revoked": True})
     else:

@@ -6,6 +6,7 @@ from typing import Any
 
 from beforehand.cli.near import near_words
 from beforehand.model.reason import name_list
+from beforehand.model.words import wanted_value
 
 FEW = 10
 MOST_PLACES = 4
@@ -36,7 +37,15 @@ def _explained(error: Any, context: Any, said: str) -> list[str]:
         return _no_option(str(error.option_name), context.command)
     if "Missing command" in said:
         return [_sentence(said), _listed("Commands", context.command.commands)]
-    return [_sentence(str(error.format_message()).rstrip())]
+    return [_sentence(str(error.format_message()).replace(said, _plainly(error, said)).rstrip())]
+
+
+def _plainly(error: Any, said: str) -> str:
+    """What is wrong with a value, naming it; the library's own words are for programmers."""
+    for found in getattr(error.__cause__, "errors", list)():
+        if wanted := wanted_value(found["type"], found.get("ctx", {})):
+            return f"{found['input']!r} is not {wanted}."
+    return said.removeprefix("Value error, ")
 
 
 def _listed(what: str, names: Any) -> str:
@@ -53,7 +62,7 @@ def _no_command(word: str, context: Any) -> list[str]:
     guesses = [f"{context.command_path} {name}" for name in near_words(word, commands)]
     guesses = guesses or _elsewhere(word, context.find_root())
     known = [_listed("Commands", commands)] if not guesses or len(commands) <= FEW else []
-    return [f"There is no command {word!r}.", *([_meant(guesses)] if guesses else []), *known]
+    return [f"Unknown command {word!r}.", *([_meant(guesses)] if guesses else []), *known]
 
 
 def _elsewhere(word: str, root: Any) -> list[str]:
@@ -82,4 +91,4 @@ def _no_option(wanted: str, command: Any) -> list[str]:
     options = [*dict.fromkeys(options), "--help"]
     guesses = near_words(wanted, options) if wanted.startswith("--") else []
     known = [_listed("Options", options)] if not guesses else []
-    return [f"There is no option {wanted}.", *([_meant(guesses)] if guesses else []), *known]
+    return [f"Unknown option {wanted}.", *([_meant(guesses)] if guesses else []), *known]

@@ -15,7 +15,8 @@ def adopt(board: Board, asked: Adopted) -> None:
     run = board.run
     if is_being_cancelled(board):
         return
-    if problems := adoption_problems(run, asked.plan, waits_may_change=True):
+    anew = asked.answers is not None
+    if problems := adoption_problems(run, asked.plan, waits_may_change=True, anew=anew):
         board.reasons += problems
         return
     if asked.answers is not None and (decision := run.decisions.get(asked.answers.decision_id)) is not None:
@@ -30,7 +31,7 @@ def adopt(board: Board, asked: Adopted) -> None:
     board.emit("runAdopted", {**run.head, "version": asked.plan.version})
     for state in list(run.steps.values()):
         if state.parent is None and state.step.id in old:
-            _fit_in(board, state, old[state.step.id], reopened)
+            _fit_in(board, state, old[state.step.id], reopened, anew)
     block_held_up(board)
 
 
@@ -41,28 +42,31 @@ def _withdraw_if_changed(board: Board, state: StepState, step: Step | None, vers
         board.withdraw_decision(state.decision, f"Version {version} changed the step.")
 
 
-def _fit_in(board: Board, state: StepState, before: Step, reopened: bool) -> None:
+def _fit_in(board: Board, state: StepState, before: Step, reopened: bool, anew: bool) -> None:
     """Where a step stands in the new version: what has begun stays, what has not is as the version says."""
     step = state.step
     changed = _differs(step, before)
-    fresh = changed and not _has_started(state) and state.decision is None
+    fresh = changed and not _has_started(state, anew) and state.decision is None
     if fresh or state.status is StepStatus.BLOCKED or (reopened and never_began(state)):
         skipped = step.status is StepStatus.SKIPPED
         if state.status is not (StepStatus.SKIPPED if skipped else StepStatus.PENDING):
             board.update_step(state, StepStatus.SKIPPED if skipped else StepStatus.PENDING, reset=True)
 
 
-def adoption_problems(run: RunState, plan: Plan, *, waits_may_change: bool = False) -> list[Problem]:
+def adoption_problems(
+    run: RunState, plan: Plan, *, waits_may_change: bool = False, anew: bool = False
+) -> list[Problem]:
     """Why a version cannot replace the running one: steps that have started may not change.
 
-    `waits_may_change` lets what a failed step waits for change: that is how steps are inserted before a new try.
+    `waits_may_change` lets what a failed step waits for change: that is how steps are inserted before a new try. Where
+    the rest is planned `anew`, a step whose earlier try is over and that is open again belongs to the rest.
     """
     new = {step.id: step for step in plan.steps}
     problems = []
     for name, state in run.steps.items():
         if state.parent is not None:
             continue
-        if not _has_started(state):
+        if not _has_started(state, anew):
             if name not in new or not _is_too_late(run, state, new[name]):
                 continue
             says = f"{name} was skipped and what depends on it has gone on; it cannot change any more."
@@ -89,7 +93,9 @@ def _is_too_late(run: RunState, state: StepState, step: Step) -> bool:
     return any(_has_started(run.steps[name]) for name in run.followers[state.step.id])
 
 
-def _has_started(state: StepState) -> bool:
+def _has_started(state: StepState, anew: bool = False) -> bool:
+    if anew and state.is_open and not state.children:
+        return False
     return state.attempt > 0 or bool(state.children) or state.status in (StepStatus.COMPLETED, StepStatus.RUNNING)
 
 

@@ -30,6 +30,7 @@ _TOKEN = re.compile(
 )
 _WORDS = {"true": True, "false": False, "null": None, "none": None}
 _MAX_DEPTH = 50
+_MAX_DIGITS = 300
 
 
 class ConditionError(ValueError):
@@ -157,6 +158,8 @@ class _Reader:
     def _literal(self) -> Term:
         value: Any
         if self.kind == "num":
+            if len(self.text) > _MAX_DIGITS:
+                raise ConditionError(f"{self.where()}: a number has at most {_MAX_DIGITS} digits")
             value = float(self.text) if any(c in self.text for c in ".eE") else int(self.text)
         elif self.kind == "str":
             value = _unquote(self.text)

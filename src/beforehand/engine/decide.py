@@ -42,6 +42,7 @@ from beforehand.engine.inputs import (
     SkipAsked,
     StepEnded,
     StepJudged,
+    StepLost,
     StepProbed,
     TimerFired,
 )
@@ -81,16 +82,33 @@ def _begin(board: Board, given: Begin) -> None:
 def _take_up(board: Board, given: Recover) -> None:
     """After a restart: pure and idempotent steps run again under the same key, physical ones are asked about."""
     run = board.run
-    run.land(*tuple(run.in_air))
+    run.land(*sorted(run.in_air))
+    for name in given.asked & run.steps.keys():
+        run.take_off(name)
     for state in list(run.steps.values()):
         if state.status is StepStatus.RUNNING and not state.children:
-            _take_up_step(board, state)
+            attempt = (state.step.id, state.attempt)
+            if attempt in given.never_begun:
+                _hand_over(board, state)
+            elif attempt not in given.under_way:
+                _take_up_step(board, state)
             if state.stopping is not None and state.status is StepStatus.RUNNING:
                 stop_again(board, state)
         elif state.retry_at is not None and state.status is StepStatus.READY:
             board.commands.append(SetTimer(f"retry:{state.step.id}:{state.attempt}", state.retry_at))
         elif state.children and not state.open_children:
             settle_parent(board, run.steps[state.children[0]])
+
+
+def _hand_over(board: Board, state: StepState) -> None:
+    """It was written down as started and nobody was told: it has not begun, and starts if it still should."""
+    if state.stopping is not None:
+        ended(board, StepEnded(board.ts, state.step.id, state.attempt, ok=False, untouched=True, stopped=True))
+        return
+    try:
+        start(board, state, arguments(board.run, state), again=True, begun=False)
+    except MissingPartError as error:
+        put_in_doubt(board, state, error.says)
 
 
 def _take_up_step(board: Board, state: StepState) -> None:
@@ -117,6 +135,19 @@ def _take_up_step(board: Board, state: StepState) -> None:
         settle_parent(board, state)
 
 
+def _lost(board: Board, given: StepLost) -> None:
+    state = board.run.steps.get(given.step_id)
+    if state is None or state.status is not StepStatus.RUNNING or state.attempt != given.attempt or state.children:
+        return
+    if not given.begun:
+        _hand_over(board, state)
+        settle_parent(board, state)
+        return
+    _take_up_step(board, state)
+    if state.stopping is not None and state.status is StepStatus.RUNNING:
+        stop_again(board, state)
+
+
 def _probed(board: Board, given: StepProbed) -> None:
     run = board.run
     run.land(given.step_id)
@@ -131,6 +162,8 @@ def _probed(board: Board, given: StepProbed) -> None:
         settle_parent(board, state)
     elif answer.state == "not_begun":
         _never_happened(board, state)
+    elif answer.state == "failed" and state.stopping is not None:
+        put_in_doubt(board, state, f"It was told to stop in the middle. {answer.says}".strip())
     elif answer.state == "failed":
         fail_step(board, state, answer.says or "The machine says that it failed.")
     elif answer.state == "running":
@@ -172,6 +205,7 @@ _HANDLERS: dict[type, Callable[[Board, Any], None]] = {
     Begin: _begin,
     Recover: _take_up,
     StepEnded: ended,
+    StepLost: _lost,
     StepJudged: judged,
     StepProbed: _probed,
     TimerFired: _timer_fired,

@@ -151,6 +151,8 @@ def _remove(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
 def _move(documents: Documents, edit: Mapping[str, Any]) -> set[str]:
     if ("before" in edit) == ("after" in edit):
         raise BadInputError("a move needs either `before` or `after`.", code="edit.shape")
+    if edit.get("id") in (edit.get("before"), edit.get("after")):
+        raise BadInputError("a step is moved before or after another one, not itself.", code="edit.shape")
     document = documents.take_out(edit.get("id"))
     try:
         documents.put_in(document, edit)

@@ -18,9 +18,9 @@ DRIFT_EFFECTS = {
     "abort": "Nothing new starts and the run ends as failed.",
 }
 FAILURE_EFFECTS = {
-    "retry": "The step is tried again, with other arguments if `value.args` gives them.",
+    "retry": "The step is tried again, with other arguments where they are given.",
     "skip": "The step is skipped and what depends on it goes on.",
-    "insert": "The steps in `value.steps` are put in before it, then it is tried again.",
+    "insert": "The given steps are put in before it, then it is tried again.",
     "abort": "Nothing new starts and the run ends as failed.",
 }
 
@@ -45,6 +45,8 @@ def ended(board: Board, done: StepEnded) -> None:
         board.update_step(state, StepStatus.SKIPPED, reason=reason, logs=logs)
     elif state.stopping == "timeout":
         _timed_out(board, state, logs)
+    elif done.in_doubt:
+        put_in_doubt(board, state, done.error)
     elif done.stale:
         reason = _reason("approval.stale", state, done.error, "It is asked about anew.")
         board.update_step(state, StepStatus.PENDING, reason=reason, reset=True, attempt=state.attempt - 1, cleared="")
@@ -244,8 +246,8 @@ def put_in_doubt(board: Board, state: StepState, says: str) -> None:
         state,
         title=f"Did it happen? {state.step.description or state.step.id}",
         effects={
-            "happened": "It counts as completed; `value` is its value.",
-            "run-again": "It is started once more.",
+            "happened": "It counts as completed, with the given value where later steps need one.",
+            "run-again": "It is started once more; where the run was stopped or cancelled, it counts as cancelled.",
             "abort": "The step counts as failed and nothing new starts.",
         },
         values={"happened": HAPPENED},

@@ -13,18 +13,22 @@ RESERVED_NAMES = frozenset({"item", "index", "params"})
 
 def step_references(step: Step) -> list[Reference]:
     """Every reference a step makes, in its arguments, its `when` and its `forEach`."""
-    found = list(references_in(step.args))
-    found += references_in(step.for_each)
+    found = references_in(step.args)
+    if step.for_each is not None:
+        found += references_in(step.for_each)
     if step.when:
         with suppress(ConditionError):  # reported by validation
             found += parse_condition(step.when).references
     return found
 
 
-def dependencies(step: Step) -> tuple[str, ...]:
-    """What a step waits for: what it says, and what it refers to. A reference implies the dependency."""
+def dependencies(step: Step, references: Iterable[Reference] | None = None) -> tuple[str, ...]:
+    """What a step waits for: what it says, and what it refers to. A reference implies the dependency.
+
+    `references` are the step's, for whoever has them already.
+    """
     names = dict.fromkeys(step.depends_on)
-    for reference in step_references(step):
+    for reference in step_references(step) if references is None else references:
         if reference.step not in RESERVED_NAMES:
             names.setdefault(reference.step)
     return tuple(names)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from beforehand.model.plan import Plan
+from beforehand.model.quick import quick
 from beforehand.ports.tool import Judgement, ProbeAnswer
 
 
@@ -20,11 +21,19 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Recover:
-    """A process takes the run up again: everything in the air before is decided anew."""
+    """A process takes the run up again: everything in the air before is decided anew.
+
+    An attempt is a step and a number. Those `under_way` go on, and those `never_begun`, which the log holds as started
+    though nobody was told, are handed over; `asked` are the steps whose tools are being asked something.
+    """
 
     ts: int
+    under_way: frozenset[tuple[str, int]] = frozenset()
+    never_begun: frozenset[tuple[str, int]] = frozenset()
+    asked: frozenset[str] = frozenset()
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class StepEnded:
     ts: int
@@ -41,7 +50,22 @@ class StepEnded:
     """What it would change is not what was approved any more; nothing was done."""
     drift: Mapping[str, Any] | None = None
     """The world was not as the step needs it, so nothing was sent: what differs."""
+    in_doubt: bool = False
+    """It was sent to its machine, and nobody can tell how far it came."""
     logs: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepLost:
+    """Whoever carried the step out is gone without a word: it is taken up as after a restart.
+
+    Where it is known that nothing had `begun`, it is just handed to somebody else.
+    """
+
+    ts: int
+    step_id: str
+    attempt: int
+    begun: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +186,7 @@ RunInput = (
     Begin
     | Recover
     | StepEnded
+    | StepLost
     | StepJudged
     | StepProbed
     | MachineAsked
@@ -179,6 +204,7 @@ RunInput = (
 )
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class StartStep:
     key: str

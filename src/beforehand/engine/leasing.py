@@ -1,18 +1,15 @@
-"""Machines held by a run: which ones its steps work on, when one more is taken, and when one is given back.
+"""Machines held by a run: when one more is taken, and when one is given back.
 
-A tool says by `ToolSpec.machine` which machine a call works on; the run's head lists those it holds, so that a lease is
-taken and given back by events of the run like everything else. Whether a machine is free is asked outside.
+The run's head lists those it holds, so that a lease is taken and given back by events of the run like everything else.
+Whether a machine is free is asked outside.
 """
-
-from string import Formatter
 
 from beforehand.engine.board import Board
 from beforehand.engine.inputs import LeaseMachine, MachineAsked
-from beforehand.engine.references import holds_reference
+from beforehand.engine.machines import machine_of
 from beforehand.engine.state import RunState, StepState
-from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.decision import content_hash
-from beforehand.model.plan import Plan, StepStatus
+from beforehand.model.plan import StepStatus
 from beforehand.ports.tool import ToolSpec
 
 HELD_EFFECTS = {
@@ -21,23 +18,6 @@ HELD_EFFECTS = {
     "abort": "Nothing new starts and the run ends as failed.",
 }
 _STILL = frozenset({StepStatus.PENDING, StepStatus.READY, StepStatus.RUNNING, StepStatus.IN_DOUBT})
-
-
-def machine_of(spec: ToolSpec | None, args: dict[str, object]) -> str | None:
-    """The machine a call works on; None where it works on none, or where its arguments do not say yet."""
-    if spec is None or spec.machine is None:
-        return None
-    named = {field: args.get(field) for _, field, _, _ in Formatter().parse(spec.machine) if field}
-    if any(value is None or holds_reference(value) for value in named.values()):
-        return None
-    return spec.machine.format_map(named)
-
-
-def machines_of(plan: Plan, catalog: ToolCatalog) -> list[str]:
-    """The machines that a plan's steps name, in the order they are first named; skipped steps name none."""
-    steps = (step for step in plan.steps if step.status is not StepStatus.SKIPPED)
-    found = (machine_of(catalog.get(step.tool), step.args) for step in steps)
-    return list(dict.fromkeys(machine for machine in found if machine is not None))
 
 
 def lacks_machine(board: Board, state: StepState, spec: ToolSpec, args: dict[str, object]) -> bool:
@@ -79,7 +59,7 @@ def machine_asked(board: Board, given: MachineAsked) -> None:
 def give_back(board: Board) -> None:
     """Machines that no step can need any more are given back."""
     run = board.run
-    if run.machines:
+    if run.head.get("machines"):
         left = [machine for machine in run.machines if _is_needed(board, run, machine)]
         if len(left) < len(run.machines):
             board.update_run(run.status, machines=left or None)

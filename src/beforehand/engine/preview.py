@@ -57,6 +57,7 @@ class _Preview:
         self.count = 0
         self.lines: dict[str, dict[str, Any]] = {}
         self.asked: set[str] = set()
+        self.destroying: set[str] = set()
         self.under_way = self.most_at_once = 0
 
     async def play(self) -> dict[str, Any]:
@@ -88,7 +89,10 @@ class _Preview:
             case StartStep():
                 await self._start(command, now)
             case JudgeStep():
-                self._at(now, StepJudged(now, command.step_id, command.covers, await self._judge(command)))
+                judgement = await self._judge(command)
+                if judgement.destructive:
+                    self.destroying.add(command.step_id)
+                self._at(now, StepJudged(now, command.step_id, command.covers, judgement))
             case LeaseMachine():
                 self._at(now, MachineAsked(now, command.step_id, command.machine))
             case SetTimer():
@@ -121,6 +125,8 @@ class _Preview:
             line["diff"] = shown.diff
         if command.step_id in self.asked:
             line["needsApproval"] = True
+        if command.step_id in self.destroying:
+            line["destroys"] = True
         self.lines[command.step_id] = line
         self.under_way += 1
         self.most_at_once = max(self.most_at_once, self.under_way)

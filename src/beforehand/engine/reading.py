@@ -1,17 +1,18 @@
 """From a document to a Plan: shape only, every complaint at once, with the path of each in the document."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import to_json
+from pydantic_core import ErrorDetails, to_json
 
 from beforehand.engine.values import writable
 from beforehand.model.plan import Plan, Step, StepStatus
 from beforehand.model.reason import Problem, unknown
-from beforehand.model.words import counted
+from beforehand.model.words import counted, wanted_value
 
 MAX_STEPS = 10_000
 MAX_LEVELS = 64
@@ -32,19 +33,7 @@ _OURS = (
     "decision",
 )
 """Plan fields that a document may carry and that are given anew when it is taken in."""
-_KINDS = {
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "string_type": "text",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
-}
-"""What a field must be, in plain words."""
+_SUBJECT = re.compile(r"^\w+ should")
 
 
 @dataclass(slots=True)
@@ -109,7 +98,7 @@ def _read_head(document: Mapping[str, Any]) -> PlanReading:
     try:
         return PlanReading(Plan.model_validate({**head, "steps": ()}), problems)
     except ValidationError as error:
-        problems += _from_pydantic(error, "plan", "")
+        problems += shape_problems(error, "plan", "")
         return PlanReading(Plan(steps=()), problems)
 
 
@@ -142,7 +131,7 @@ def _read_step(document: Mapping[str, Any], path: str) -> tuple[Step | None, lis
     try:
         return Step.model_validate(document), []
     except ValidationError as error:
-        problems = _from_pydantic(error, str(document.get("id") or path)[:100], path + ".")
+        problems = shape_problems(error, str(document.get("id") or path)[:100], path + ".")
         wrong = {item["loc"][0] for item in error.errors(include_url=False) if item["loc"]}
     try:
         return Step.model_validate({key: value for key, value in document.items() if key not in wrong}), problems
@@ -182,24 +171,30 @@ def _taken_in(step: Step, order: int) -> Step:
     return step.model_copy(update={"order": order, "status": status, "result": None})
 
 
-def _from_pydantic(error: ValidationError, about: str, prefix: str) -> list[Problem]:
+def shape_problems(
+    error: ValidationError, about: str, prefix: str, *, keys: Iterable[str] = _STEP_KEYS
+) -> list[Problem]:
+    """What a validation found, in plain words, each with its path after `prefix`; `keys` are the names there are."""
     problems = []
     for item in error.errors(include_url=False, include_input=False):
         path = prefix + "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
         if item["type"] == "extra_forbidden":
-            problems.append(_unknown_key(about, path, str(item["loc"][-1]), _STEP_KEYS))
+            problems.append(_unknown_key(about, path, str(item["loc"][-1]), keys))
         elif item["type"] == "missing":
             says = f"{about} needs the field {item['loc'][-1]!r}."
             problems.append(Problem(code="plan.shape", about=about, path=path, says=says))
         else:
-            says = f"{about}: {path.removeprefix(prefix)} {_plain(item['type'], item['msg'])}."
+            says = f"{about}: {path.removeprefix(prefix)} {_plain(item)}."
             problems.append(Problem(code="plan.shape", about=about, path=path, says=says))
     return problems
 
 
-def _plain(kind: str, message: str) -> str:
+def _plain(found: ErrorDetails) -> str:
+    kind = found["type"]
     if kind == "string_pattern_mismatch":
         return "may hold only letters, digits, `_` and `-`"
-    if kind in _KINDS:
-        return f"must be {_KINDS[kind]}"
-    return message.replace("Input should", "should", 1)
+    if kind == "string_too_short":
+        return "must not be empty"
+    if wanted := wanted_value(kind, found.get("ctx", {})):
+        return f"must be {wanted}"
+    return _SUBJECT.sub("should", found["msg"])

@@ -66,7 +66,7 @@ _parse_short = lru_cache(maxsize=50_000)(_parse)
 def references_in(value: Any) -> list[Reference]:
     """Every reference in an argument, however deep it lies."""
     found: list[Reference] = []
-    stack = [value]
+    stack = [value] if value else []
     while stack:
         item = stack.pop()
         if isinstance(item, str):

@@ -17,9 +17,9 @@ def validator_of(schema: Mapping[str, Any]) -> Any:
 
 def misfits(schema: Mapping[str, Any], value: Any, name: str, most: int = 20) -> list[str]:
     """What is wrong with a value, a sentence each; `name` is what the value is called in them."""
-    found: list[str] = []
+    found: set[str] = set()  # several of a validator's errors may come to the same sentence
     for error in validator_of(schema).iter_errors(value):
-        found.append(f"{path_of(error, name)} {sentence_of(error)}.")
+        found.add(f"{path_of(error, name)} {sentence_of(error)}.")
         if len(found) >= most:
             break
     return sorted(found)
@@ -48,6 +48,9 @@ def sentence_of(error: Any) -> str:
             near = name_list(nearest_names(error.instance[:80], choices))
             many = near if len(choices) <= 10 else f"{counted(len(choices), 'choice')} such as {near}"
             return f"must be one of {many}, not {error.instance[:80]!r}"
+        case "maxItems" | "minItems":
+            most = "at most" if error.validator == "maxItems" else "at least"
+            return f"must have {most} {counted(error.validator_value, 'item')}, not {len(error.instance)}"
     message: str = error.message
     return message if len(message) <= 200 else message[:197] + "…"
 

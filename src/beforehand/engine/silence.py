@@ -12,6 +12,8 @@ from beforehand.ports.tool import ToolSpec
 
 TIMES_ITS_ESTIMATE = 3.0
 AT_LEAST_S = 30.0
+AT_LEAST_REAL_S = 1.0
+"""However fast simulated machines are, what they say is written and read in real time."""
 SILENT_EFFECTS = {
     "wait": "It is given the same time once more.",
     "stop": "The machine is told to stop; what became of the step is asked then.",
@@ -27,7 +29,8 @@ def patience_ms(spec: ToolSpec | None, timeout_s: float | None) -> int | None:
         return round(timeout_s * 1000 / pace)
     if spec is None or not on_machine:
         return None
-    return round(max(AT_LEAST_S, TIMES_ITS_ESTIMATE * spec.estimate_s) * 1000 / pace)
+    their_s = max(AT_LEAST_S, TIMES_ITS_ESTIMATE * spec.estimate_s)
+    return round(max(AT_LEAST_REAL_S, their_s / pace) * 1000)
 
 
 def ask_about_silence(board: Board, state: StepState) -> None:
@@ -37,8 +40,8 @@ def ask_about_silence(board: Board, state: StepState) -> None:
         return
     if board.ts < state.started_at + patience:
         return
-    seconds = (board.ts - state.started_at) / 1000
-    says = f"It has not ended after {seconds:.0f} s; it should have taken less than {patience / 1000:.0f} s."
+    since, less = _in_seconds(board.ts - state.started_at), _in_seconds(patience)
+    says = f"It has not ended after {since}; it should have taken less than {less}."
     evidence = {"tool": state.step.tool, "args": given_args(state), "says": says}
     board.open_decision(
         "silent",
@@ -49,3 +52,8 @@ def ask_about_silence(board: Board, state: StepState) -> None:
         covers=content_hash({"key": board.run.key_of(state.step.id, state.attempt), "at": board.ts}),
         if_unanswered="The step goes on waiting; nothing is stopped.",
     )
+
+
+def _in_seconds(ms: int) -> str:
+    """For a sentence: whole seconds, and below ten of them what tells two times apart."""
+    return f"{ms / 1000:.0f} s" if ms >= 10_000 else f"{ms / 1000:.2g} s"

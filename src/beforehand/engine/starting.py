@@ -12,13 +12,14 @@ from beforehand.engine.condition import parse_condition
 from beforehand.engine.ending import fail_step, given_args, settle_parent
 from beforehand.engine.inputs import JudgeStep, SetTimer, StartStep, StepJudged, timeout_key
 from beforehand.engine.leasing import lacks_machine
+from beforehand.engine.prose import prose_fits
 from beforehand.engine.references import MissingPartError, Reference, describe, fill, part_of
 from beforehand.engine.silence import patience_ms
 from beforehand.engine.state import RunState, StepState, asks_of_items
 from beforehand.engine.verb_values import ANSWER
 from beforehand.model.decision import content_hash
 from beforehand.model.plan import StepStatus
-from beforehand.ports.tool import Judgement, ToolSpec, Unknown
+from beforehand.ports.tool import ToolSpec, Unknown
 
 MAX_AT_ONCE = 1000
 """Steps of one run in flight at the same time."""
@@ -147,16 +148,19 @@ def judged(board: Board, done: StepJudged) -> None:
     if done.judgement.refused:
         fail_step(board, state, done.judgement.refused)  # nobody is asked about what cannot work
     elif state.step.requires_approval or spec.destructive == "always" or done.judgement.destructive:
-        _ask_approval(board, state, args, done.judgement, done.covers)
+        _ask_approval(board, state, spec, args, done)
     else:
         start(board, state, args, cleared=done.covers, seen=done.judgement.state)
 
 
-def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgement: Judgement, covers: str) -> None:
+def _ask_approval(board: Board, state: StepState, spec: ToolSpec, args: dict[str, Any], done: StepJudged) -> None:
+    judgement = done.judgement
     what = state.step.description or f"{state.step.tool} in {state.step.id}"
     evidence = {"tool": state.step.tool, "args": args, **judgement.evidence}
     if judgement.says:
         evidence["says"] = judgement.says
+    if not prose_fits(state.step.description, spec, args):
+        evidence["mismatch"] = True
     says = "It waits for a person's approval."
     reason = _reason("step.needs_approval", state, says, "Answer in the inbox.")
     board.update_step(state, StepStatus.READY, reason=reason, seen=judgement.state or "")
@@ -169,7 +173,7 @@ def _ask_approval(board: Board, state: StepState, args: dict[str, Any], judgemen
             "deny": "The step is not done, and what needs it stays undone.",
         },
         evidence=evidence,
-        covers=covers,
+        covers=done.covers,
     )
 
 
@@ -197,16 +201,20 @@ def start(
     args: dict[str, Any],
     *,
     again: bool = False,
+    begun: bool = True,
     cleared: str | None = None,
     seen: str | None = None,
 ) -> None:
-    """Call the tool; `again` repeats the attempt that was in the air before a crash, under the same key."""
+    """Call the tool; `again` repeats the attempt that was in the air before a crash, under the same key.
+
+    Where that attempt had not `begun`, it is held to what was approved as at first.
+    """
     attempt = state.attempt if again else state.attempt + 1
     if not again:
         board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared, seen=seen)
     key = board.run.key_of(state.step.id, attempt)
     expects = (board.run.plan.expects or {}).get(state.step.id, {})
-    approved = None if again else state.seen or None
+    approved = None if again and begun else state.seen or None
     board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, approved, expects))
     patience = patience_ms(board.catalog.get(state.step.tool), state.step.timeout_s)
     if patience is not None:

@@ -12,8 +12,8 @@ from typing import Any
 from beforehand.engine.condition import parse_condition
 from beforehand.engine.graph import dependencies, ranks
 from beforehand.model.decision import Decision
-from beforehand.model.event import Event, iso
-from beforehand.model.plan import FINAL_STATUSES, Plan, RunStatus, Step, StepStatus, step_wire
+from beforehand.model.event import Event
+from beforehand.model.plan import FINAL_STATUSES, Plan, RunStatus, Step, StepStatus
 
 SUMMARISED = ("completed", "failed", "skipped", "denied", "cancelled", "inDoubt", "blocked")
 PlanOf = Callable[[int], Plan]
@@ -118,15 +118,6 @@ class RunState:
     def key_of(self, step_id: str, attempt: int) -> str:
         return f"{self.run_id}/{step_id}/{attempt}"
 
-    def step_documents(self) -> list[dict[str, Any]]:
-        """The steps as a run's answer shows them, the ones a `forEach` made right after it."""
-        shown: list[dict[str, Any]] = []
-        for state in self.steps.values():
-            if state.parent is None:
-                shown.append(step_document(state))
-                shown += [step_document(self.steps[child]) for child in state.children]
-        return shown
-
     @property
     def machines(self) -> list[str]:
         """The machines the run holds."""
@@ -142,14 +133,36 @@ class RunState:
         gone = (StepStatus.COMPLETED, StepStatus.SKIPPED, StepStatus.DENIED, StepStatus.CANCELLED, StepStatus.IN_DOUBT)
         return frozenset(name for name, state in self.steps.items() if state.status in gone)
 
+    def stands(self) -> frozenset[str]:
+        """The steps that stay as they are when the rest is planned anew: all but those that are open or blocked."""
+        return frozenset(
+            name
+            for name, state in self.steps.items()
+            if state.parent is None and not state.is_open and state.status is not StepStatus.BLOCKED
+        )
+
+    def plan_as_given(self) -> Plan:
+        """The plan with the arguments that a person gave for a step since."""
+        given = {name: state.args for name, state in self.steps.items() if state.args is not None}
+        steps = (step.model_copy(update={"args": given.get(step.id, step.args)}) for step in self.plan.steps)
+        return self.plan.model_copy(update={"steps": tuple(steps)}) if given else self.plan
+
     def summary(self) -> dict[str, Any]:
         """How many steps ended in each way, and the first error among them; what a `forEach` made counts by itself."""
-        ends = Counter(state.status.value for state in self.steps.values() if not state.children)
+        counted = [state for state in self.steps.values() if self._counts(state)]
+        ends = Counter(state.status.value for state in counted)
         shown: dict[str, Any] = {name: ends[name] for name in SUMMARISED}
-        failed = [state for state in self.steps.values() if state.status is StepStatus.FAILED and not state.children]
+        failed = [(state.result or {}, state.step.id) for state in counted if state.status is StepStatus.FAILED]
         if failed:
-            shown["firstError"] = f"{failed[0].step.id}: {(failed[0].result or {}).get('error', '')}"
+            result, name = min(failed, key=lambda one: str(one[0].get("timestamp", "")))
+            shown["firstError"] = f"{name}: {result.get('error', '')}"
         return shown
+
+    def _counts(self, state: StepState) -> bool:
+        """A repeated step counts as its items do; skipped as a whole it counts itself, beside what was done of it."""
+        if state.parent is None:
+            return not state.children or state.is_passed_over
+        return state.status is _COMPLETED or not self.steps[state.parent].is_passed_over
 
     # -- building ------------------------------------------------------------------------------------------------
 
@@ -190,7 +203,7 @@ class RunState:
         state = self.steps[name]
         if (
             self.waits[name] == 0
-            and state.is_open
+            and (state.status is _PENDING or state.status is _READY)
             and state.decision is None
             and state.retry_at is None
             and name not in self.in_air
@@ -244,18 +257,17 @@ class RunState:
 
     def _set(self, state: StepState, change: Callable[[StepState], None]) -> None:
         """Change a step and keep every count that hangs on it true."""
-        settled, ran, retried = _standing(state)
+        settled, ran, retried = state.is_settled, _counts_as_running(state), state.retry_at is not None
         change(state)
-        is_settled, runs, retries = _standing(state)
-        self.retrying += retries - retried
-        self.running += runs - ran
-        name = state.step.id
+        self.retrying += (state.retry_at is not None) - retried
+        self.running += _counts_as_running(state) - ran
         self._pass_on(state)
+        is_settled = state.is_settled
         if settled != is_settled:
             self.unsettled += settled - is_settled
             if state.parent is not None:
                 self.steps[state.parent].open_children += 1 if settled else -1
-        self._note_eligible(name)
+        self._note_eligible(state.step.id)
 
 
 def _laid_out(kept: StepState | None, step: Step, needs: tuple[str, ...], rank: int) -> StepState:
@@ -276,35 +288,8 @@ def asks_of_items(step: Step) -> bool:
     return any(reference.step in ("item", "index") for reference in parse_condition(step.when).references)
 
 
-def _standing(state: StepState) -> tuple[bool, bool, bool]:
-    """What a run counts: whether the step has settled, is running, waits to be tried again."""
-    return state.is_settled, _counts_as_running(state), state.retry_at is not None
-
-
 def _counts_as_running(state: StepState) -> bool:
     return state.status is _RUNNING and not state.children
-
-
-def step_document(state: StepState) -> dict[str, Any]:
-    """One step as a run shows it: its definition, where it stands and why."""
-    shown = step_wire(state.step)
-    shown["status"] = state.status.value
-    if state.args is not None:
-        shown["args"] = state.args
-    shown.pop("result", None)
-    if state.result is not None:
-        shown["result"] = state.result
-    if state.reason is not None:
-        shown["reason"] = state.reason
-    if state.attempt:
-        shown["attempt"] = state.attempt
-    if state.started_at:
-        shown["startedAt"] = iso(state.started_at)
-    if state.parent is not None:
-        shown["parent"] = state.parent
-    if state.decision is not None:
-        shown["decisionId"] = state.decision
-    return shown
 
 
 # -- what each kind of event changes -----------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def _run_again(board: Board, state: StepState, given: Answered) -> None:
 
 
 def _abort_drifted(board: Board, state: StepState, given: Answered) -> None:
-    board.end_step(state, StepStatus.FAILED, error="A person gave it up: its machine was not to be had as it needs it.")
+    board.end_step(state, StepStatus.FAILED, error="A person gave it up: its machine was not available as it needs it.")
     _abort(board, state, given)
 
 
@@ -189,7 +189,7 @@ def cancel(board: Board, asked: CancelAsked) -> None:
 def _has_ended(board: Board) -> bool:
     run = board.run
     if run.status.is_final:
-        board.refuse("run.ended", run.run_id, f"The run has {run.status.value} already.", "Retry a step to go on.")
+        board.refuse("run.ended", run.run_id, f"The run {run.status.how_it_ended} already.", "Retry a step to go on.")
     return run.status.is_final
 
 
@@ -231,6 +231,9 @@ def skip(board: Board, asked: SkipAsked) -> None:
         board.refuse("step.done", asked.step_id, "This step is done already.")
     elif run.status is RunStatus.CANCELLED:
         board.refuse("run.ended", asked.step_id, "The run was cancelled.", "Retry a step to go on.")
+    elif state.status is StepStatus.IN_DOUBT:
+        says = "Nobody knows yet whether it happened, so it cannot be skipped."
+        board.refuse("step.in_doubt", asked.step_id, says, "Answer its question in the inbox first.")
     elif state.children and state.status is StepStatus.RUNNING:
         board.refuse("step.running", asked.step_id, "It is under way; skip its items one by one.")
     else:

@@ -14,6 +14,8 @@ from beforehand.engine.references import (
     references_in,
     rewrite,
 )
+from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.engine.validate import PARAMETERS, check_document
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import ParameterSpec, Template
 from beforehand.model.reason import Problem, unknown
@@ -28,13 +30,19 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 _FILLED_AT_RUN = ("args", "forEach", "for_each")
 _IN_CONDITION = re.compile(r"\$params(?:\.\w[\w-]*|\[\d{1,9}\])+")
+_PARTS_OF_CONDITION = re.compile(
+    r"""(?P<quote>["'])(?:\\.|(?!(?P=quote))[^\\])*(?P=quote)|\$\{params\b[^}]*\}|"""  # text, or a parameter
+    + _IN_CONDITION.pattern
+)
+_WAITS = ("dependsOn", "depends_on")
+_FIELD = re.compile(r"(?P<step>steps\[\d+\])(?:\.\w+)?|\w+")
 
 
 def template_problems(template: Template) -> list[Problem]:
     """What is wrong with a template before it is filled: parameters that are used and not declared, bad defaults."""
     problems = []
     for reference in dict.fromkeys([*references_in(template.plan), *_references_in_conditions(template.plan)]):
-        if reference.step == "params" and (not reference.parts or reference.parts[0] not in template.parameters):
+        if reference.step == PARAMETERS and (not reference.parts or reference.parts[0] not in template.parameters):
             told = unknown("parameter", str(reference), template.parameters, plural="declared parameters")
             problems.append(
                 Problem(code="template.unknown_parameter", about=str(reference), says=told.says, nearest=told.nearest)
@@ -44,6 +52,54 @@ def template_problems(template: Template) -> list[Problem]:
             says = f"The default of {name} is not of type {spec.type}."
             problems.append(Problem(code="template.bad_default", about=name, path=f"parameters.{name}", says=says))
     return problems
+
+
+def plan_problems(template: Template, catalog: ToolCatalog) -> list[Problem]:
+    """What is wrong with a template's plan whatever its parameters hold; what they decide is left for its use."""
+    steps = [_without_open_waits(step) for step in template.plan["steps"]]
+    _, problems = check_document({**template.plan, "steps": steps}, catalog)
+    places = _open_places({**template.plan, "steps": steps})
+    left_open = {"plan.template"}
+    if steps != template.plan["steps"] or any(place.endswith((*_WAITS, ".status")) for place in places):
+        left_open.add("step.same_path")
+    if any(place.endswith((".id", "]")) for place in places):
+        left_open |= {"step.same_path", "step.unknown_dependency", "step.unknown_reference"}
+    return [
+        problem
+        for problem in problems
+        if problem.code not in left_open and (problem.code == "plan.unknown_key" or not _lies_in(problem.path, places))
+    ]
+
+
+def _without_open_waits(step: Any) -> Any:
+    """A step that waits for what is there, without the names that a parameter gives."""
+    if not isinstance(step, Mapping):
+        return step
+    return {
+        key: [name for name in value if not _is_open(name)] if key in _WAITS and isinstance(value, list) else value
+        for key, value in step.items()
+    }
+
+
+def _open_places(plan: Mapping[str, Any]) -> set[str]:
+    """Where a parameter decides what a field is; in arguments, conditions and lists it is a reference like others."""
+    places = {key for key, value in plan.items() if key != "steps" and _is_open(value)}
+    for at, step in enumerate(plan["steps"]):
+        if isinstance(step, Mapping):
+            places |= {f"steps[{at}].{key}" for key, value in step.items() if key != "when" and _is_open(value)}
+        elif _is_open(step):
+            places.add(f"steps[{at}]")
+    return places
+
+
+def _is_open(value: Any) -> bool:
+    return isinstance(value, str) and any(reference.step == PARAMETERS for reference in references_in(value))
+
+
+def _lies_in(path: str, places: set[str]) -> bool:
+    """Whether a problem's path leads into one of these fields, or into a step that is one of them."""
+    found = _FIELD.match(path)
+    return found is not None and (found[0] in places or found["step"] in places)
 
 
 def fill_template(template: Template, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,18 +177,28 @@ def _put_in(value: Any, values: Mapping[str, Any], key: str = "", inside: bool =
 def _fill_parameters(text: str, values: Mapping[str, Any], taken: Callable[[Any], Any]) -> Any:
     """Only `params` is filled here; references to steps stay for the run."""
     whole = parse_reference(text)
-    if whole is not None and whole.step == "params":
+    if whole is not None and whole.step == PARAMETERS:
         return taken(_look_up(whole, values))
-    return rewrite(text, lambda ref: taken(as_text(_look_up(ref, values))) if ref.step == "params" else None)
+    return rewrite(text, lambda ref: taken(as_text(_look_up(ref, values))) if ref.step == PARAMETERS else None)
 
 
 def _fill_condition(text: str, values: Mapping[str, Any]) -> str:
-    def literal(match: re.Match[str]) -> str:
-        reference = parse_reference(match[0])
-        return match[0] if reference is None else json.dumps(_look_up(reference, values), ensure_ascii=False)
+    """A parameter is a literal of the condition, whatever it holds; inside quotes it is a part of that text."""
 
-    filled = rewrite(text, lambda ref: as_text(_look_up(ref, values)) if ref.step == "params" else None)
-    return _IN_CONDITION.sub(literal, filled)
+    def put_in(match: re.Match[str]) -> str:
+        if quote := match["quote"]:
+            return rewrite(match[0], lambda ref: _quoted(ref, values, quote) if ref.step == PARAMETERS else None)
+        reference = parse_reference(match[0])
+        if reference is None or reference.step != PARAMETERS:
+            return match[0]
+        return json.dumps(_look_up(reference, values), ensure_ascii=False)
+
+    return _PARTS_OF_CONDITION.sub(put_in, text)
+
+
+def _quoted(reference: Reference, values: Mapping[str, Any], quote: str) -> str:
+    text = as_text(_look_up(reference, values))
+    return json.dumps(text, ensure_ascii=False)[1:-1] if quote == '"' else re.sub(r"([\\'])", r"\\\1", text)
 
 
 def _literal(value: Any) -> Any:

@@ -87,12 +87,14 @@ def _fits_plainly(schema: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
         if not isinstance(rule, Mapping) or not _PLAIN_KEYS.issuperset(rule):
             return False
         kinds = _PLAIN_TYPES.get(rule["type"]) if isinstance(rule.get("type"), str) else None
-        if kinds is None or type(value) not in kinds or not _keeps_bounds(value, rule):
+        if kinds is None or type(value) not in kinds or not (len(rule) == 1 or _keeps_bounds(value, rule)):
             return False
     return True
 
 
 def _keeps_bounds(value: Any, rule: Mapping[str, Any]) -> bool:
+    if _PLAIN_BOUNDS.keys().isdisjoint(rule):
+        return True
     try:
         return all(keeps(value, rule[name]) for name, keeps in _PLAIN_BOUNDS.items() if name in rule)
     except TypeError:  # a bound that is none for this type of value

@@ -2,13 +2,13 @@
 
 import posixpath
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from heapq import nlargest
 from itertools import pairwise
 from typing import Any
 
 from beforehand.engine.condition import ConditionError, parse_condition
-from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, step_references
+from beforehand.engine.graph import RESERVED_NAMES, dependencies, find_cycles, ranks, step_references
 from beforehand.engine.reading import MAX_STEPS, PlanReading, read_plan, too_large
 from beforehand.engine.references import (
     Reference,
@@ -103,12 +103,13 @@ def find_problems(reading: PlanReading, catalog: ToolCatalog) -> list[Problem]:
         return [too_large(len(plan.steps))]
     ids = {step.id for step in plan.steps}
     known = Names(ids | reading.broken_ids)
-    problems: list[Problem] = [*_duplicates(plan), *_parameters(plan)]
+    uses = [step_references(step) for step in plan.steps]
+    problems: list[Problem] = [*_duplicates(plan), *_parameters(uses)]
     needs: dict[str, tuple[str, ...]] = {}
-    for step, path in zip(plan.steps, reading.paths, strict=True):
-        needs[step.id] = (*needs.get(step.id, ()), *dependencies(step))
+    for step, path, references in zip(plan.steps, reading.paths, uses, strict=True):
+        needs[step.id] = (*needs.get(step.id, ()), *dependencies(step, references))
         problems += _tool_problems(step, path, catalog)
-        problems += _dependency_problems(step, path, known)
+        problems += _dependency_problems(step, path, known, references)
         problems += _language_problems(step, path)
         problems += _broken_references(step, path)
     cycles = [_cycle(cycle) for cycle in find_cycles(needs)]
@@ -124,33 +125,34 @@ def _same_paths(plan: Plan, catalog: ToolCatalog, needs: Mapping[str, tuple[str,
             continue
         for path in dict.fromkeys(step.args.get(name) for name in spec.writes):
             if isinstance(path, str) and not holds_reference(path):
-                writers.setdefault(posixpath.normpath(path), []).append(step.id)
+                writers.setdefault(posixpath.normpath(path.replace("$$", "$")), []).append(step.id)
     found = []
+    order = ranks(needs)
     for path, names in writers.items():
-        for first, second in pairwise(names) if len(names) > 1 else ():
-            if first != second and not _is_behind(first, second, needs) and not _is_behind(second, first, needs):
+        for first, second in pairwise(sorted(names, key=order.__getitem__)) if len(names) > 1 else ():
+            if first != second and not _is_behind(second, first, needs, order):
                 says = f"{first} and {second} both change {path!r}, and neither waits for the other."
                 hint = f"Let {second} depend on {first}."
                 found.append(Problem(code="step.same_path", about=second, path="steps", says=says, try_next=hint))
     return found
 
 
-def _is_behind(name: str, other: str, needs: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether one step waits, directly or not, for another."""
+def _is_behind(name: str, other: str, needs: Mapping[str, tuple[str, ...]], order: Mapping[str, int]) -> bool:
+    """Whether one step waits, directly or not, for another; what comes before that one in the order cannot."""
     looked_at, stack = {name}, [name]
     while stack:
         for need in needs.get(stack.pop(), ()):
             if need == other:
                 return True
-            if need not in looked_at:
+            if need not in looked_at and order.get(need, -1) > order[other]:
                 looked_at.add(need)
                 stack.append(need)
     return False
 
 
-def _parameters(plan: Plan) -> list[Problem]:
+def _parameters(uses: Iterable[Iterable[Reference]]) -> list[Problem]:
     """A plan whose steps use parameters is a template, and has to be filled in first."""
-    used = [ref for step in plan.steps for ref in step_references(step) if ref.step == PARAMETERS]
+    used = [reference for references in uses for reference in references if reference.step == PARAMETERS]
     if not used:
         return []
     names = list(dict.fromkeys(str(reference.parts[0]) for reference in used if reference.parts))
@@ -183,7 +185,7 @@ def _tool_problems(step: Step, path: str, catalog: ToolCatalog) -> list[Problem]
     ]
 
 
-def _dependency_problems(step: Step, path: str, known: Names) -> list[Problem]:
+def _dependency_problems(step: Step, path: str, known: Names, references: Iterable[Reference]) -> list[Problem]:
     problems = []
     for name in dict.fromkeys(step.depends_on):
         if name not in known:
@@ -198,7 +200,7 @@ def _dependency_problems(step: Step, path: str, known: Names) -> list[Problem]:
                 )
             )
     loops = step.for_each is not None
-    for reference in dict.fromkeys(step_references(step)):
+    for reference in dict.fromkeys(references):
         told_apart = reference.step == PARAMETERS or (loops and reference.step in ("item", "index"))
         if told_apart or reference.step in known:
             continue
@@ -240,7 +242,7 @@ def _broken_references(step: Step, path: str) -> list[Problem]:
     """Texts that were meant as references and would be written out as they stand."""
     problems = []
     for text in dict.fromkeys(broken_references(step.args)):
-        says = f"{step.id}: {text[:80]!r} is no reference that can be read; parts are .name or [0], counted from 0."
+        says = f"{step.id}: {text[:80]!r} is not a reference that can be read; parts are .name or [0], counted from 0."
         literal = f"Write ${text[:80]} if a literal dollar is meant."
         problems.append(
             Problem(code="step.bad_reference", about=step.id, path=f"{path}.args", says=says, try_next=literal)
@@ -256,10 +258,12 @@ def _language_problems(step: Step, path: str) -> list[Problem]:
         except ConditionError as error:
             says = f"{step.id}: its `when` cannot be read, {error}."
             problems.append(Problem(code="step.bad_condition", about=step.id, path=f"{path}.when", says=says))
+    if step.for_each is None:
+        return problems
     if any(reference.step in ("item", "index") for reference in references_in(step.for_each)):
         says = f"{step.id}: forEach itself cannot use $item or $index."
         problems.append(Problem(code="step.bad_for_each", about=step.id, path=f"{path}.forEach", says=says))
-    if step.for_each is not None and not isinstance(step.for_each, list):
+    if not isinstance(step.for_each, list):
         text = step.for_each if isinstance(step.for_each, str) else ""
         if parse_reference(text) is None:
             says = f"{step.id}: forEach takes a reference to a list, such as $step_1.files."

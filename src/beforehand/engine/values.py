@@ -13,11 +13,15 @@ from pydantic_core import from_json, to_json
 from beforehand.model.errors import Fault
 
 MAX_VALUE_BYTES = 16 * 1024 * 1024
+SHORT = 1000
+"""A text of so many characters is small enough, whatever is in it."""
 
 
 def json_value(value: Any, tool: str) -> Any:
     """The value as plain JSON data; a Fault when it is none, or too large for the log."""
     if value is None or value is True or value is False:
+        return value
+    if type(value) is str and len(value) <= SHORT and value.isascii():
         return value
     try:
         written = to_json(value, inf_nan_mode="constants")
@@ -39,8 +43,9 @@ def _read_back(value: Any, written: bytes) -> Any:
 
 def own_copy(args: Mapping[str, Any]) -> Mapping[str, Any]:
     """Arguments that a tool may change without changing what the run knows."""
-    if any(isinstance(value, dict | list) for value in args.values()):
-        return deepcopy(dict(args))
+    for value in args.values():
+        if isinstance(value, dict | list):
+            return deepcopy(dict(args))
     return dict(args)
 
 

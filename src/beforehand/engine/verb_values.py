@@ -67,7 +67,7 @@ def fitting(verb: str, schema: Mapping[str, Any] | None, value: Any) -> Any:
     if value is None:
         says = f"The verb {verb!r} needs a `value`. {in_words(schema)}"
     else:
-        says = f"This is no value for {verb!r}: {'; '.join(f'{where} {what}' for where, what in found)}."
+        says = f"This value does not fit {verb!r}: {'; '.join(f'{where} {what}' for where, what in found)}."
     raise BadInputError(says, code="decision.value")
 
 

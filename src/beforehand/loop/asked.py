@@ -28,6 +28,8 @@ class Asked:
     decided: bool = False
     kept: bool = False
     """Whether its events are in the log."""
+    again: bool = False
+    """Whether it was refused before, although something of it is in the log: then it is done anew."""
     task: "asyncio.Task[Any] | None" = field(default_factory=asyncio.current_task)
 
     def decide(self, now_ms: int) -> None:

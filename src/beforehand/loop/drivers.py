@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from beforehand.model.decision import Decision
+from beforehand.model.errors import NotLeadingError
 from beforehand.model.event import Event, iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tracing import following
 
 log = Log("beforehand.loop")
 BUG = "bug"
@@ -48,9 +50,12 @@ class Drivers:
 
     async def _watched(self, driven: Driven, driving: Coroutine[Any, Any, None], ended: Callable[[], None]) -> None:
         try:
-            await driving
+            with following(driven.correlation_id):
+                await driving
         except asyncio.CancelledError:
             raise
+        except NotLeadingError as error:  # another process goes on with it
+            log.warning("a driver stopped: this process does not lead any more", owner=driven.owner, says=error.says)
         except Exception as error:  # a bug stops this driver only, and a person hears of it
             log.exception("a driver stopped on a bug", owner=driven.owner)
             await self._report(driven, error)

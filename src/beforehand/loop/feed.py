@@ -48,6 +48,11 @@ class Feed:
         self._bell: asyncio.TimerHandle | None = None
         self._take_off: Callable[[], None] = store.on_commit(self._heard)
 
+    @property
+    def newest(self) -> int:
+        """The number of the newest event that was heard of here; 0 where none was yet."""
+        return self._recent[-1].record.seq if self._recent else 0
+
     def _heard(self, records: Sequence[Record]) -> None:
         for record in records:
             self._recent.append(_Kept(record))

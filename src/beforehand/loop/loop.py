@@ -6,16 +6,18 @@ itself: `decide` and `carry_out` come from the driver that uses it.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from beforehand.loop.asked import Asked, asked_here
-from beforehand.model.errors import ExpiredError, UnavailableError
+from beforehand.model.errors import ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tracing import Span, Value, here, is_tracing, span
 
 log = Log("beforehand.loop")
 
@@ -27,8 +29,8 @@ InputT = TypeVar("InputT")
 CommandT = TypeVar("CommandT")
 Snapshot = Callable[[], Mapping[str, Any]]
 Condition = Callable[[], bool]
-Waiting = tuple[InputT, "asyncio.Future[Verdict[CommandT]] | None", Asked | None]
-"""An input, who waits for its verdict, and the write that asked for it."""
+Waiting = tuple[InputT, "asyncio.Future[Verdict[CommandT]] | None", Asked | None, Any]
+"""An input, who waits for its verdict, the write that asked for it, and the span it was asked in."""
 
 
 class Loop(Generic[InputT, CommandT]):
@@ -74,7 +76,7 @@ class Loop(Generic[InputT, CommandT]):
 
     def put(self, given: InputT) -> None:
         """Hand in an input; it is decided in its turn."""
-        self._mailbox.append((given, None, None))
+        self._mailbox.append((given, None, None, None))
         self.wake()
 
     async def request(self, given: InputT) -> Verdict[CommandT]:
@@ -82,7 +84,7 @@ class Loop(Generic[InputT, CommandT]):
         if self._closed:
             raise self._gone()
         reply: asyncio.Future[Verdict[CommandT]] = asyncio.get_running_loop().create_future()
-        self._mailbox.append((given, reply, asked_here()))
+        self._mailbox.append((given, reply, asked_here(), here()))
         self.wake()
         return await reply
 
@@ -121,7 +123,7 @@ class Loop(Generic[InputT, CommandT]):
     async def close(self) -> None:
         """Take nothing more in, tell whoever waits, end what goes on beside, and keep the last snapshot."""
         self._closed = True
-        replies: list[asyncio.Future[Any]] = [reply for _, reply, _ in self._mailbox if reply is not None]
+        replies: list[asyncio.Future[Any]] = [reply for _, reply, _, _ in self._mailbox if reply is not None]
         self._mailbox.clear()
         for waiting in [*replies, *(done for _, done in self._watchers)]:
             if not waiting.done():
@@ -132,17 +134,20 @@ class Loop(Generic[InputT, CommandT]):
     async def _turn(self) -> None:
         """Everything that has come in so far: decided one by one, made durable together, then carried out."""
         events: list[Event] = []
-        commands: list[CommandT] = []
+        commands: list[tuple[CommandT, Span | None]] = []
         replies: list[tuple[asyncio.Future[Verdict[CommandT]], Verdict[CommandT]]] = []
         asked_for: list[Asked] = []
-        taken, self._mailbox = self._in_time(self._mailbox), deque()
+        taken, self._mailbox = self._mailbox, deque()
+        traced = is_tracing()
         try:
-            for given, reply, asked in taken:
-                verdict = self._decide(given)
+            for given, reply, asked, parent in taken:
+                if asked is not None and not self._is_in_time(asked, reply):
+                    continue
+                verdict, decision = self._traced(given, parent) if traced else (self._decide(given), None)
                 events += verdict.events if asked is None else asked.marked(verdict.events)
                 if asked is not None and verdict.events:
                     asked_for.append(asked)
-                commands += verdict.commands
+                commands += [(command, decision) for command in verdict.commands]
                 if reply is not None:
                     replies.append((reply, verdict))
             if events:
@@ -152,24 +157,40 @@ class Loop(Generic[InputT, CommandT]):
             raise
         for asked in asked_for:
             asked.kept = True
-        for command in commands:
-            self._carry_out(command)
+        for command, decision in commands:
+            if decision is None:
+                self._carry_out(command)
+            else:
+                with decision.inside():
+                    self._carry_out(command)
         for reply, verdict in replies:
             if not reply.done():
                 reply.set_result(verdict)
 
-    def _in_time(self, waiting: "deque[Waiting[InputT, CommandT]]") -> "deque[Waiting[InputT, CommandT]]":
-        """What came in, without what it is too late for: whoever asked for that is told so."""
-        left: deque[Waiting[InputT, CommandT]] = deque()
-        for given, reply, asked in waiting:
-            try:
-                if asked is not None:
-                    asked.decide(self._clock.now_ms())
-                left.append((given, reply, asked))
-            except ExpiredError as error:
-                if reply is not None and not reply.done():
-                    reply.set_exception(error)
-        return left
+    def _traced(self, given: InputT, parent: Any) -> tuple[Verdict[CommandT], Span | None]:
+        """The verdict, and the span of the decision where it came to something or somebody asked for it."""
+        began = time.time_ns()
+        verdict = self._decide(given)
+        if not (verdict.commands or parent is not None):
+            return verdict, None
+        about: dict[str, Value] = {
+            "beforehand.owner": self.owner,
+            "beforehand.input": type(given).__name__,
+            "beforehand.events": len(verdict.events),
+            "beforehand.commands": len(verdict.commands),
+        }
+        with span(f"decide {type(given).__name__}", about, parent=parent, start_ns=began) as decision:
+            return verdict, decision
+
+    def _is_in_time(self, asked: Asked, reply: "asyncio.Future[Verdict[CommandT]] | None") -> bool:
+        """Whether it is not too late for a write; whoever asked for one that comes too late is told so."""
+        try:
+            asked.decide(self._clock.now_ms())
+        except ExpiredError as error:
+            if reply is not None and not reply.done():
+                reply.set_exception(error)
+            return False
+        return True
 
     async def _append(self, events: Sequence[Event]) -> None:
         """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""
@@ -197,9 +218,13 @@ class Loop(Generic[InputT, CommandT]):
         self._watchers = still
 
     async def _save(self, *, at_least: int) -> None:
-        if self._snapshot is not None and self._since_snapshot >= at_least:
+        if self._snapshot is None or self._since_snapshot < at_least:
+            return
+        try:
             await self._store.save_snapshot(self.owner, self.last_seq, self._snapshot())
             self._since_snapshot = 0
+        except (UnavailableError, NotLeadingError) as error:  # only a cache: the log has everything
+            log.warning("a snapshot could not be kept", owner=self.owner, says=error.says)
 
 
 async def stop(tasks: "set[asyncio.Task[None]] | Sequence[asyncio.Task[None]]") -> None:

@@ -1,12 +1,17 @@
-"""Commands on their way to machines: in order for each machine, and no machine waits for another."""
+"""Commands on their way to machines: in order for each machine, and no machine waits for another.
+
+Each is sent only while this process leads for certain, and is cut off when that time runs out.
+"""
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 
+from beforehand.loop.edge import refuse_unled, while_led
 from beforehand.loop.loop import stop
-from beforehand.model.errors import UnavailableError
+from beforehand.model.errors import Fault, UnavailableError
 from beforehand.ports.log import Log
+from beforehand.ports.store import Store
 
 log = Log("beforehand.loop")
 Sending = Callable[[], Awaitable[None]]
@@ -15,7 +20,9 @@ Sending = Callable[[], Awaitable[None]]
 class Outbox:
     """One queue per machine, emptied by a task of its own that ends when the queue is empty."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        """`store` is the one whose lead this process must have to send anything."""
+        self._store = store
         self._queues: dict[str, deque[Sending]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -35,8 +42,9 @@ class Outbox:
 
     async def _one(self, machine: str, sending: Sending) -> None:
         try:
-            await sending()
-        except UnavailableError as error:  # the machine did not get it; its silence is the decider's to notice
+            refuse_unled(self._store)
+            await while_led(self._store, sending())
+        except (UnavailableError, Fault) as error:  # the machine did not get it; its silence is the decider's to notice
             log.warning("a command did not get through", machine=machine, says=error.says)
         except Exception:  # a link's bug is that machine's trouble alone
             log.exception("a command could not be sent", machine=machine)

@@ -3,12 +3,13 @@
 A document holds what people ask about later: when a thing began and ended, how long it took, what became of it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from beforehand.model.event import Event, from_iso
-from beforehand.model.plan import StepStatus
-from beforehand.ports.search import Condition, Document, Field, Fold, Index, Lookup, Noun, Searchable
+from beforehand.model.plan import FINAL_STATUSES
+from beforehand.ports.search import ByKind, Condition, Document, Field, Fold, Index, Lookup, Noun, Searchable
 
 _EVENT_FIELDS = (
     Field("seq", "long", "The event's number in the log."),
@@ -39,13 +40,14 @@ def event_index(fields: Sequence[Field], nouns: Sequence[Noun]) -> Index:
         nouns=(Noun(("event",)), *nouns),
         conditions=(Condition(("sent", "given", "recorded", "written")),),
         shown=("ts", "kind", "scene"),
-        sped=(("kind", "ts"), ("ts",), *((one.name, "ts") for one in fields if one.names)),
+        sped=(("kind", "ts"), ("scene", "ts"), ("ts",), *((one.name, "ts") for one in fields if one.names)),
+        grows=True,
     )
 
 
 def _event_fold(fields: Sequence[Field]) -> Fold:
-    about = [(one.name, one.name.removeprefix("about.")) for one in fields if one.name.startswith("about.")]
-    data = [(one.name, one.name.removeprefix("data.")) for one in fields if one.name.startswith("data.")]
+    about = {one.name.removeprefix("about."): one.name for one in fields if one.name.startswith("about.")}
+    data = {one.name.removeprefix("data."): one.name for one in fields if one.name.startswith("data.")}
 
     def fold(event: Event, look: Lookup) -> list[tuple[str, Document]]:
         made: dict[str, Any] = {
@@ -56,12 +58,13 @@ def _event_fold(fields: Sequence[Field]) -> Fold:
             "owner": event.owner,
             "correlationId": event.correlation_id,
         }
-        for name, key in about:
-            if key in event.about:
-                made[name] = event.about[key]
-        for name, key in data:
-            if key in event.data:
-                made[name] = event.data[key]
+        for key, value in event.about.items():
+            if key in about:
+                made[about[key]] = value
+        told = event.data
+        for key, name in data.items():
+            if key in told:
+                made[name] = told[key]
         return [(str(event.seq), made)]
 
     return fold
@@ -71,18 +74,14 @@ def indexes_of(parts: Iterable[Searchable]) -> tuple[Index, ...]:
     """Every index there is; fields that several crafts' events have are one."""
     parts = tuple(parts)
     fields = {one.name: one for part in parts for one in part.event_fields}
+    endless = {kind for part in parts for kind in part.ids}
     events = event_index(tuple(fields.values()), [noun for part in parts for noun in part.event_nouns])
-    return (events, *(index for part in parts for index in part.indexes))
+    return (events, *(_listing(index, endless) for part in parts for index in part.indexes))
 
 
-def by_kind(makers: Mapping[str, Callable[[Event, Lookup], Iterable[tuple[str, Document]]]]) -> Fold:
-    """A fold that looks at events of some kinds only."""
-
-    def fold(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
-        maker = makers.get(event.kind)
-        return () if maker is None else maker(event, look)
-
-    return fold
+def _listing(index: Index, endless: Collection[str]) -> Index:
+    """The index with its names listed, but for those of which there are ever more."""
+    return replace(index, listed=tuple(one.name for one in index.fields if one.names and one.names not in endless))
 
 
 def seconds_between(start: Any, end: Any) -> float | None:
@@ -99,17 +98,49 @@ def _run(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
     before = look(id) or {}
     started = before.get("startedAt") or _when(data.get("startedAt")) or event.ts
     ended = event.ts if event.kind == "runFinished" else None
+    summary = data.get("summary")
     made = {
         "runId": id,
         "planId": data.get("planId"),
         "scene": event.scene or before.get("scene"),
         "status": data.get("status"),
+        "startedBy": data.get("startedBy") or before.get("startedBy"),
+        "error": summary.get("firstError") if isinstance(summary, Mapping) else None,
         "startedAt": started,
         "endedAt": ended,
         "durationS": seconds_between(started, ended),
         "updatedAt": event.ts,
     }
     return [(id, made)]
+
+
+def _plan(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
+    data, id = event.data, str(event.data["id"])
+    before = look(id) or {}
+    origin = data.get("origin")
+    made = {
+        "planId": id,
+        "name": data.get("name"),
+        "scene": event.scene,
+        "status": "waiting",
+        "version": data.get("version"),
+        "planner": origin.get("planner") if isinstance(origin, Mapping) else None,
+        "createdAt": before.get("createdAt") or event.ts,
+        "updatedAt": event.ts,
+    }
+    return [(id, made)]
+
+
+def _reviewed(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
+    """What became of a plan: a person started or cancelled it, at its review."""
+    id = str(event.about.get("planId", ""))
+    before, answer = look(id), event.data.get("answer")
+    verb = answer.get("verb") if isinstance(answer, Mapping) else None
+    status = {"start": "started", "cancel": "cancelled"}.get(str(verb))
+    if before is None or event.data.get("kind") != "review" or status is None:
+        return []
+    by = answer.get("by") if isinstance(answer, Mapping) else None
+    return [(id, {**before, "status": status, "decidedAt": event.ts, "decidedBy": by, "updatedAt": event.ts})]
 
 
 def _step(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
@@ -121,7 +152,7 @@ def _step(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
     started = None if anew else before.get("startedAt")
     if status == "running" and started is None:
         started = event.ts
-    ended = event.ts if StepStatus(data["status"]).is_final else None
+    ended = event.ts if status in FINAL_STATUSES else None
     result = data.get("result")
     made = {
         "stepId": data["stepId"],
@@ -155,6 +186,8 @@ def _decision(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
         "openedAt": opened,
         "closedAt": closed,
         "openS": seconds_between(opened, closed),
+        "planId": event.about.get("planId") or before.get("planId"),
+        "runId": event.about.get("runId") or before.get("runId"),
         "verb": answer.get("verb") if isinstance(answer, Mapping) else None,
         "by": answer.get("by") if isinstance(answer, Mapping) else None,
     }
@@ -169,12 +202,14 @@ _RUNS = Index(
         Field("planId", "keyword", "The plan it runs.", ("plan",), "plan"),
         Field("scene", "keyword", "The scene of its plan.", ("scene",), "scene"),
         Field("status", "keyword", "Where it stands.", ("status",)),
+        Field("startedBy", "keyword", "Who started it.", ("person",), "person"),
+        Field("error", "text", "What went wrong first, in words."),
         Field("startedAt", "date", "When it started."),
         Field("endedAt", "date", "When it ended."),
         Field("durationS", "double", "How long it took.", ("duration",), unit="s"),
         Field("updatedAt", "date", "When it last changed."),
     ),
-    by_kind(dict.fromkeys(("runStarted", "runUpdated", "runFinished", "runAdopted"), _run)),
+    ByKind(dict.fromkeys(("runStarted", "runUpdated", "runFinished", "runAdopted"), _run)),
     time="startedAt",
     nouns=(Noun(("run", "plan run")),),
     conditions=(
@@ -184,10 +219,40 @@ _RUNS = Index(
         Condition(("started", "begun"), {}, "startedAt"),
         Condition(("running",), {"status": ["running", "waiting"]}),
         Condition(("paused",), {"status": "paused"}),
+        Condition(("took", "take", "lasted"), {}, "endedAt", "durationS"),
     ),
     measure="durationS",
-    shown=("runId", "planId", "status", "startedAt", "durationS"),
-    sped=(("startedAt",),),
+    present={"status": ["running", "waiting", "paused"]},
+    shown=("runId", "planId", "status", "startedAt", "durationS", "startedBy"),
+    sped=(("startedAt",), ("status", "endedAt", "durationS")),
+)
+_PLANS = Index(
+    "plans",
+    "One document per plan, as its newest version is.",
+    (
+        Field("planId", "keyword", "The plan.", ("plan",), "plan"),
+        Field("name", "keyword", "Its name.", ("name",)),
+        Field("scene", "keyword", "Its scene.", ("scene",), "scene"),
+        Field("status", "keyword", "What its review came to: waiting, started or cancelled.", ("status",)),
+        Field("version", "long", "Its newest version.", ("version",)),
+        Field("planner", "keyword", "What planned it.", ("planner",)),
+        Field("decidedBy", "keyword", "Who started or cancelled it.", ("person",), "person"),
+        Field("createdAt", "date", "When it was made."),
+        Field("decidedAt", "date", "When it was started or cancelled."),
+        Field("updatedAt", "date", "When it last changed."),
+    ),
+    ByKind({"planCreated": _plan, "planEdited": _plan, "decisionAnswered": _reviewed}),
+    time="createdAt",
+    nouns=(Noun(("plan",)),),
+    conditions=(
+        Condition(("created", "made", "drafted", "planned"), {}, "createdAt"),
+        Condition(("started", "start", "approved", "approve"), {"status": "started"}, "decidedAt"),
+        Condition(("cancelled", "canceled", "cancel", "rejected"), {"status": "cancelled"}, "decidedAt"),
+        Condition(("waiting", "open", "unreviewed"), {"status": "waiting"}),
+    ),
+    present={"status": "waiting"},
+    shown=("planId", "name", "scene", "status", "createdAt", "decidedBy"),
+    sped=(("createdAt",),),
 )
 _STEPS = Index(
     "steps",
@@ -205,7 +270,7 @@ _STEPS = Index(
         Field("error", "text", "What went wrong, in words."),
         Field("updatedAt", "date", "When it last changed."),
     ),
-    by_kind({"stepUpdated": _step}),
+    ByKind({"stepUpdated": _step}),
     time="updatedAt",
     nouns=(Noun(("step",)),),
     conditions=(
@@ -215,10 +280,12 @@ _STEPS = Index(
         Condition(("denied",), {"status": "denied"}, "endedAt"),
         Condition(("started", "begun"), {}, "startedAt"),
         Condition(("running",), {"status": "running"}),
+        Condition(("took", "take", "lasted"), {}, "endedAt", "durationS"),
     ),
     measure="durationS",
+    present={"status": "running"},
     shown=("stepId", "runId", "status", "startedAt", "durationS", "error"),
-    sped=(("runId",), ("updatedAt",)),
+    sped=(("runId",), ("updatedAt",), ("status", "endedAt", "durationS"), ("endedAt",)),
 )
 _DECISIONS = Index(
     "decisions",
@@ -233,22 +300,32 @@ _DECISIONS = Index(
         Field("openedAt", "date", "When it was asked."),
         Field("closedAt", "date", "When it was answered or withdrawn."),
         Field("openS", "double", "How long it was open.", ("wait", "duration"), unit="s"),
+        Field("planId", "keyword", "The plan it is about.", ("plan",), "plan"),
+        Field("runId", "keyword", "The run it is about, or that came of it.", ("run",), "run"),
         Field("verb", "keyword", "The answer.", ("answer", "verb")),
         Field("by", "keyword", "Who answered.", ("person",), "person"),
     ),
-    by_kind(dict.fromkeys(("decisionOpened", "decisionAnswered", "decisionWithdrawn"), _decision)),
+    ByKind(dict.fromkeys(("decisionOpened", "decisionAnswered", "decisionWithdrawn"), _decision)),
     time="openedAt",
     nouns=(Noun(("decision",)),),
     conditions=(
-        Condition(("open", "unanswered"), {"status": "open"}),
+        Condition(("open", "unanswered", "waiting", "pending"), {"status": "open"}),
         Condition(("opened", "asked", "made"), {}, "openedAt"),
-        Condition(("answered",), {"status": "answered"}, "closedAt"),
+        Condition(("answered", "answer"), {"status": "answered"}, "closedAt"),
+        Condition(("approved", "approve", "started"), {"verb": ["approve", "start"]}, "closedAt"),
+        Condition(("denied", "deny"), {"verb": "deny"}, "closedAt"),
+        Condition(("cancelled", "canceled"), {"verb": "cancel"}, "closedAt"),
         Condition(("withdrawn",), {"status": "withdrawn"}, "closedAt"),
-        Condition(("waited", "waiting"), {}, "openedAt", "openS"),
+        Condition(("waited",), {}, "openedAt", "openS"),
     ),
     measure="openS",
-    shown=("decisionId", "kind", "title", "status", "openedAt", "openS"),
+    present={"status": "open"},
+    shown=("decisionId", "kind", "title", "status", "openedAt", "openS", "verb", "by"),
     sped=(("openedAt",),),
 )
 
-SEARCHABLE = Searchable((_RUNS, _STEPS, _DECISIONS), moments={"hold": ("everythingHeld",), "run": ("runStarted",)})
+SEARCHABLE = Searchable(
+    (_RUNS, _PLANS, _STEPS, _DECISIONS),
+    moments={"hold": ("everythingHeld",), "run": ("runStarted",)},
+    ids={"run": "", "plan": "", "task": ""},
+)

@@ -32,12 +32,19 @@ class Telemetry:
             return
         line = b"data: " + to_json(frame, inf_nan_mode="null") + b"\n\n"
         for queue in wanted:
-            if queue.full():
-                queue.get_nowait()
-            queue.put_nowait(line)
+            _put(queue, line)
 
-    async def follow(self, scene: str | None = None, *, idle_s: float = 15.0) -> AsyncIterator[bytes | None]:
-        """Frames from now on; None when nothing came for a while."""
+    def wanted(self) -> set[str | None]:
+        """What somebody looks at: scenes, and None for everything."""
+        return {only for only, _ in self._listeners}
+
+    def pass_on(self, line: bytes, only: str | None) -> None:
+        """Send a frame of another server, as it came, to all here who look at just that."""
+        for queue in [queue for wanted, queue in self._listeners if wanted == only]:
+            _put(queue, line)
+
+    async def follow(self, scene: str | None = None, *, idle_s: float | None = 15.0) -> AsyncIterator[bytes | None]:
+        """Frames from now on; None when nothing came for `idle_s`, if that is given."""
         queue: asyncio.Queue[bytes | None] = asyncio.Queue(QUEUE)
         me = (scene, queue)
         self._listeners.add(me)
@@ -57,6 +64,11 @@ class Telemetry:
     def close(self) -> None:
         """End every subscription."""
         for _, queue in self._listeners:
-            if queue.full():
-                queue.get_nowait()
-            queue.put_nowait(None)
+            _put(queue, None)
+
+
+def _put(queue: "asyncio.Queue[bytes | None]", line: bytes | None) -> None:
+    """A full queue loses its oldest: newer frames count."""
+    if queue.full():
+        queue.get_nowait()
+    queue.put_nowait(line)

@@ -136,6 +136,12 @@ class Fault(BeforehandError):  # noqa: N818  a word of the kernel: refusal, faul
         self.untouched = untouched
 
 
+class InDoubtError(Fault):
+    """It was sent to its machine, and nobody can tell how far it came; a person decides."""
+
+    code = "step.in_doubt"
+
+
 class ChangedSinceError(Fault):
     """What a call would change is not what was judged or approved any more; nothing was done, and it is asked anew."""
 

@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from beforehand.model.quick import quick
 from beforehand.model.reason import Reason
 
 CommandT = TypeVar("CommandT")
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Event:
     kind: str
@@ -42,6 +44,7 @@ class Event:
         return shown
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Verdict(Generic[CommandT]):
     """What one decision came to: events to make durable, commands to carry out after that, and reasons to show."""
@@ -51,6 +54,7 @@ class Verdict(Generic[CommandT]):
     reasons: tuple[Reason, ...] = field(default=())
 
 
+@lru_cache(16)
 def iso(ts: int) -> str:
     """Milliseconds since 1970 as ISO 8601 in UTC with milliseconds."""
     whole, ms = divmod(ts, 1000)

@@ -6,17 +6,15 @@ plain frozen records that are replaced, never changed, so that a tick over thous
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from operator import attrgetter
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
 from beforehand.model.base import WireModel
 from beforehand.model.machine import SIM, Machine
+from beforehand.model.quick import quick
 
 Occupancy = Literal["unknown", "empty", "filled", "reserved"]
 WorksiteType = Literal["pickup", "dropoff", "buffer", "charger", "park"]
@@ -52,6 +50,19 @@ class Edge(WireModel):
     """Metres; the distance between the two nodes when absent."""
 
 
+class PalletSpec(WireModel):
+    """A type of pallet in the scene's catalogue."""
+
+    pallet_type: Name
+    length_m: Length
+    width_m: Length
+    height_m: Length | None = None
+    weight_kg: Amount | None = None
+    """How heavy one is at most, with its load."""
+    recfile: Name | None = None
+    """The recognition file for it, used where a pick recognises and names none."""
+
+
 class WorksiteSpec(WireModel):
     worksite_id: Name
     worksite_type: WorksiteType
@@ -60,6 +71,8 @@ class WorksiteSpec(WireModel):
     action_node_id: Name | None = None
     occupancy: Occupancy | None = None
     """What stands there at the start: `unknown` when absent, `empty` for chargers and park places."""
+    pallet_type: Name | None = None
+    """The one type of pallets that stand there; absent, nobody knows and any may."""
     pick_params: Mapping[str, Any] | None = None
     drop_params: Mapping[str, Any] | None = None
 
@@ -82,7 +95,17 @@ class RobotSpec(WireModel):
     load_state: LoadState = "unknown"
     speed_mps: Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=100)] = 1.0
     park_node_id: Name | None = None
+    length_m: Length = 1.6
+    width_m: Length = 1.0
+    """How much ground its body covers, with what it carries."""
     completion_statuses: Annotated[tuple[int, ...], Field(min_length=1)] = (4, 6)
+    capacity: Annotated[int, Field(strict=True, ge=1, le=20)] = 1
+    """How many pallets it carries at once."""
+    pallet_types: tuple[Name, ...] | None = None
+    """The types it may carry; any when absent."""
+    max_load_kg: Amount | None = None
+    fork_profile: Name | None = None
+    """The file of the home that says what its fork can do."""
     link: Machine = SIM
     """What leads to the robot: a kind, or a mapping with the kind and what it needs."""
 
@@ -113,8 +136,11 @@ class Settings(WireModel):
     offline_after_s: Seconds = 5
     pick_height_m: Amount = 1.2
     drop_height_m: Amount = 0.1
-    traffic_mode: Literal["NONE"] = "NONE"
+    traffic_mode: Literal["NONE", "RESERVE"] = "NONE"
+    """`RESERVE`: a robot drives only on ground that it holds, and no two hold ground that overlaps."""
     tick_s: Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0.01, le=60)] = 0.5
+    broker: Annotated[str, Field(max_length=1000)] | None = None
+    """Where robots are reached that speak over a message broker: `mqtt://host:port`."""
 
     quota_window_s: Seconds = 60
     """The window that a stream's `quota` counts in."""
@@ -137,6 +163,7 @@ class FleetScene(WireModel):
     name: Name
     nodes: tuple[Node, ...] = ()
     edges: tuple[Edge, ...] = ()
+    pallets: tuple[PalletSpec, ...] = ()
     worksites: tuple[WorksiteSpec, ...] = ()
     robots: tuple[RobotSpec, ...] = ()
     streams: tuple[StreamSpec, ...] = ()
@@ -147,9 +174,10 @@ class FleetScene(WireModel):
         return any(site.worksite_type == "charger" for site in self.worksites)
 
 
-# What is true at run time. `wire_of` and `from_wire` translate the records; absent (None) values are left out.
+# What is true at run time; `model/records.py` copies these records, and writes them for the wire without what is None.
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Worksite:
     worksite_id: str
@@ -168,6 +196,8 @@ class Worksite:
     """Failed picks or drops here in a row; too many take it out of dispatch until a person looks at it."""
     rest_until_ts_ms: int = 0
     """Not used for new work before this time, after a failure."""
+    brought_by: str | None = None
+    """The shuttle that brought what lies here; it does not take it back by itself."""
 
     @property
     def node_id(self) -> str:
@@ -179,6 +209,7 @@ class Worksite:
         return self.occupancy_before or self.occupancy if self.occupancy == "reserved" else self.occupancy
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Stream:
     stream_id: str
@@ -198,6 +229,7 @@ class Stream:
     """Tasks started since `windowStartTsMs`, for the quota."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Errand:
     """Something a robot does for itself, never a task: driving to a park place or a charger and standing there."""
@@ -214,6 +246,7 @@ class Errand:
     """A person asked for it, so it is not given up for work before it is done."""
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class Robot:
     robot_id: str
@@ -241,15 +274,40 @@ class Robot:
     paused: bool = False
     """It was told to pause and not yet to go on."""
     paused_ts_ms: int | None = None
-    """When it was last told to pause."""
+    """When it was last told to pause, or to go on."""
+    resume_key: str | None = None
+    """The command to go on that it has neither confirmed nor followed yet."""
     out_of_service: bool = False
     error: str | None = None
     orphan_key: str | None = None
     """An order given up while it could not be told; it is cancelled when the robot can be reached again."""
     boot: int = 0
     """The boot count it last reported; a change means it has forgotten its order."""
+    way: tuple[str, ...] | None = None
+    """With `trafficMode: RESERVE`: the nodes it may drive over for its order, the last one passed first."""
+    way_at: int | None = None
+    """Where in the whole way of its order that first node is."""
+    waits_for: str | None = None
+    """The robot that holds the ground it needs next."""
+    waits_says: str | None = None
+    waits_since_ts_ms: int | None = None
+    waits_on_purpose: str | None = None
+    """The robot in trouble that a person has said it shall wait for."""
+    yields_to: str | None = None
+    """The robot that it lets by first."""
 
 
+@quick
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One pallet of a task that carries several."""
+
+    source_id: str
+    target_id: str
+    state: Literal["waiting", "carried", "dropped"] = "waiting"
+
+
+@quick
 @dataclass(frozen=True, slots=True)
 class Task:
     task_id: str
@@ -279,7 +337,7 @@ class Task:
     retry_ts_ms: int | None = None
     waits_for: Literal["person", "robot", "retry"] | None = None
     """While held: what ends it."""
-    then: Literal["resend", "next", "cancel", "fail", "hand-back", "fail-loaded"] | None = None
+    then: Literal["resend", "next", "skip", "cancel", "fail", "hand-back", "fail-loaded"] | None = None
     """While a command is being cancelled: what follows once the robot has let go."""
     next_target_id: str | None = None
     """While the robot lets go of its order: where the pallet goes instead. Both places are reserved until then."""
@@ -291,55 +349,10 @@ class Task:
     """Since when the robot has stood at the place of the present step with its order running."""
     by_hand: bool | None = None
     """A person did the step before, and the present one has not begun."""
+    legs: tuple[Leg, ...] | None = None
+    """The pallets of a task that carries several; source and target are then those of the one it is at."""
     error_code: str | None = None
     error: str | None = None
     created_ts_ms: int = 0
     updated_ts_ms: int = 0
     ended_ts_ms: int | None = None
-
-
-RecordT = TypeVar("RecordT")
-
-
-@cache
-def _layout(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], dict[str, int], tuple[str, ...], dict[str, str]]:
-    """How to read all fields of a record at once, the place of each, their wire names, and the way back from those."""
-    names = [one.name for one in dataclasses.fields(kind)]
-    wire_names = tuple(to_camel(name) for name in names)
-    places = {name: number for number, name in enumerate(names)}
-    return attrgetter(*names), places, wire_names, dict(zip(wire_names, names, strict=True))
-
-
-def changed(record: RecordT, **changes: Any) -> RecordT:
-    """As `dataclasses.replace`, but a fraction of its cost: a tick does this for everything that changes."""
-    kind: Any = type(record)
-    read, places, _, _ = _layout(kind)
-    values = [*read(record)]
-    for name, value in changes.items():
-        values[places[name]] = value
-    made: RecordT = kind(*values)
-    return made
-
-
-def wire_of(record: Any) -> dict[str, Any]:
-    """A run-time record as JSON-ready data with the spec's names, absent values left out."""
-    kind: Any = type(record)
-    read, _, wire_names, _ = _layout(kind)
-    shown = {name: value for name, value in zip(wire_names, read(record), strict=True) if value is not None}
-    if "errand" in shown:
-        shown["errand"] = wire_of(shown["errand"])
-    return shown
-
-
-def from_wire(kind: type[RecordT], data: Mapping[str, Any]) -> RecordT:
-    """The record that `wire_of` wrote; names it does not know are passed over, so that later logs still read."""
-    hashable: Any = kind
-    names = _layout(hashable)[3]
-    values = {names[name]: value for name, value in data.items() if name in names}
-    if values.get("failed_at") is not None:
-        values["failed_at"] = tuple(values["failed_at"])
-    if values.get("errand") is not None:
-        values["errand"] = from_wire(Errand, values["errand"])
-    if kind is Task:
-        values.setdefault("stream_id", None)
-    return kind(**values)

@@ -41,7 +41,7 @@ class Paper:
             self.add(path, f"{what} must be a mapping, not {self.shown(value)}.")
             return None
         allowed = tuple(keys)
-        spelled = {_camel(key): key for key in allowed}
+        spelled = {camel(key): key for key in allowed}
         found: dict[str, Any] = {}
         for key, inner in value.items():
             name = spelled.get(key, key) if isinstance(key, str) else key
@@ -110,6 +110,7 @@ class Paper:
         self.add(path, told.says, code=f"scene.unknown_{what}", nearest=told.nearest)
 
 
-def _camel(key: str) -> str:
+def camel(key: str) -> str:
+    """A key in camelCase, whichever way it is written."""
     head, *rest = key.split("_")
     return head + "".join(part.title() for part in rest)

@@ -62,6 +62,12 @@ class RunStatus(StrEnum):
     def is_final(self) -> bool:
         return self in _RUN_ENDS
 
+    @property
+    def how_it_ended(self) -> str:
+        """What is said of a run with this end: it …"""
+        ends = {RunStatus.CANCELLED: "was cancelled", RunStatus.PARTIAL: "has ended"}
+        return ends.get(self, f"has {self.value}")
+
 
 _RUN_ENDS = frozenset({RunStatus.COMPLETED, RunStatus.PARTIAL, RunStatus.FAILED, RunStatus.CANCELLED})
 

@@ -1,6 +1,7 @@
 """What goes between Beforehand and a fleet robot, whatever protocol carries it.
 
-The core sends a target and the robot finds its own way there. Telemetry is a report, not an order: it may come late,
+The core sends a target and the robot finds its own way there, unless the ways are shared out: then it is told the
+nodes it may drive over, and later of more. Telemetry is a report, not an order: it may come late,
 twice or out of order, which `boot` and `seq` tell. `task_status` is the protocol's own number: 0 none, 1 waiting,
 2 running, 3 suspended, 4 completed, 5 failed, 6 cancelled.
 """
@@ -37,6 +38,15 @@ class Telemetry(NamedTuple):
     blocked: bool = False
     load_sensor: LoadReading | None = None
     error: str | None = None
+    load_confidence: Literal["high", "low"] = "high"
+    """How far the load sensor can be believed; one of low confidence decides nothing."""
+    called_off: bool = False
+    """Whether a status 6 is certainly a cancel: some protocols never end work that was done in this way."""
+
+    @property
+    def sure_load(self) -> LoadReading | None:
+        """What the load sensor says, where it can be believed."""
+        return self.load_sensor if self.load_confidence == "high" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +56,29 @@ class GoTarget:
     key: str
     robot_id: str
     payload: Mapping[str, Any] = field(default_factory=dict)
+    commit_m: float = 0.0
+    """The target may still change until the robot has come this near to it along its way; 0 where nobody asks."""
+    way: tuple[str, ...] | None = None
+    """The nodes it may drive over, from where it stands; it waits at the last one for more. None: it finds its own."""
+    horizon: tuple[str, ...] = ()
+    """The nodes that are meant to follow; it may not drive there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriveOn:
+    """More of the way of the order that the robot has: it may drive on over these nodes."""
+
+    key: str
+    robot_id: str
+    order_key: str
+    at: int
+    """Where in the whole way of the order the first of these nodes is; what the robot knows already is passed over."""
+    way: tuple[str, ...]
+    horizon: tuple[str, ...] = ()
+
+    def unknown_to(self, known: int) -> tuple[str, ...]:
+        """The nodes after the first `known` of the order's way."""
+        return self.way[max(0, known - self.at) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +101,10 @@ class CancelTarget:
     robot_id: str
 
 
-RobotCommand = GoTarget | PauseRobot | ResumeRobot | CancelTarget
+RobotCommand = GoTarget | DriveOn | PauseRobot | ResumeRobot | CancelTarget
 _NAMES: dict[type, str] = {
     GoTarget: "goTarget",
+    DriveOn: "driveOn",
     PauseRobot: "pause",
     ResumeRobot: "resume",
     CancelTarget: "cancel",
@@ -79,7 +113,11 @@ _NAMES: dict[type, str] = {
 
 def command_wire(command: RobotCommand) -> dict[str, Any]:
     """A command as the log keeps it."""
-    payload = dict(command.payload) if isinstance(command, GoTarget) else {}
+    payload: dict[str, Any] = dict(command.payload) if isinstance(command, GoTarget) else {}
+    if isinstance(command, DriveOn):
+        payload = {"order": command.order_key, "at": command.at, "way": list(command.way)}
+    elif isinstance(command, GoTarget) and command.way is not None:
+        payload["way"] = list(command.way)
     return {"robotId": command.robot_id, "key": command.key, "command": _NAMES[type(command)], "payload": payload}
 
 

@@ -40,3 +40,28 @@ def without_secrets(text: str) -> str:
         if secret in text:
             text = text.replace(secret, HIDDEN)
     return text
+
+
+class Veil:
+    """Text that comes in pieces, without secrets: what may be the beginning of one waits for what follows it."""
+
+    def __init__(self) -> None:
+        self._kept = ""
+
+    def take(self, piece: str) -> str:
+        """What may be seen now."""
+        text = without_secrets(self._kept + piece)
+        shown = len(text) - max((_overlap(text, secret) for secret in _noted), default=0)
+        self._kept = text[shown:]
+        return text[:shown]
+
+    def rest(self) -> str:
+        """What was kept back, now that nothing follows; the beginning of a secret is still one."""
+        kept, self._kept = self._kept, ""
+        return HIDDEN if len(kept) >= SHORTEST_HIDDEN else kept
+
+
+def _overlap(text: str, secret: str) -> int:
+    """How many characters at the end of the text the secret begins with."""
+    longest = min(len(text), len(secret) - 1)
+    return next((size for size in range(longest, 0, -1) if text.endswith(secret[:size])), 0)

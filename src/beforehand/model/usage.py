@@ -11,7 +11,7 @@ class Usage(WireModel):
     """`requests` counts every request that was sent, those that were turned away too.
 
     `money` is in US dollars, and None where nobody knows the price: what is not known is never taken for nothing. Of a
-    request that brought no answer only the request counts: nobody says what else it cost.
+    request that brought no answer the request counts, and whatever a stream said it used before it broke.
     """
 
     requests: NonNegativeInt = 0

@@ -5,11 +5,49 @@ from collections.abc import Mapping
 from typing import Any
 
 DEEPEST = 4
+_VALUES = {
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "int_parsing_size": "a number that can be used",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a number that can be used",
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "{le:g} or less",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+}
+"""What a value has to be, by the name that pydantic has for what is wrong with it."""
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """`1 step`, `2 steps`; `plural` is for nouns that do not just take an s."""
     return f"1 {noun}" if number == 1 else f"{number} {plural or f'{noun}s'}"
+
+
+def wanted_value(kind: str, limits: Mapping[str, Any]) -> str | None:
+    """What a value has to be, in plain words, for a finding of pydantic's; None where there are none for it."""
+    words = _VALUES.get(kind)
+    return words and words.format(**limits)
+
+
+def in_bytes(size: int) -> str:
+    """`512 B`, `3.4 MB`: a size as people read it, in steps of a thousand."""
+    for unit, step in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= step:
+            return f"{size / step:.1f} {unit}"
+    return f"{size} B"
 
 
 def named(field: str) -> str:

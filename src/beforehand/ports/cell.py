@@ -9,10 +9,11 @@ A scene says which kind of controller its cell has; a factory per kind makes it.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from beforehand.model.cell import CellScene
 from beforehand.ports.clock import Clock
+from beforehand.ports.private_files import KeptFile
 from beforehand.ports.tool import ProbeAnswer
 
 
@@ -66,9 +67,9 @@ class CellController(Protocol):
         """What became of the command with this key, also after a restart of whoever asks.
 
         `happened`: it was carried out; the value is `{"current_position", "current_tool"}` right after it.
-        `running`: the controller is still at it. `unknown`: it was begun and nobody knows how far it came.
-        `not_begun`: it is neither under way nor carried out. A command whose Fault was reported is over: of that one
-        the controller may have forgotten everything.
+        `running`: the controller is still at it, or cannot be asked just now: ask again. `unknown`: it was begun and
+        nobody knows how far it came. `not_begun`: it is neither under way nor carried out. A command whose Fault was
+        reported is over: of that one the controller may have forgotten everything.
         """
 
     async def place(self, position: str, tool: str) -> None:
@@ -82,8 +83,13 @@ class CellController(Protocol):
 class HoldingController(Protocol):
     """What a controller has beside the rest when it can stand still in the middle of a command and go on later.
 
-    Held, the command is still under way: `do` ends when it has gone on to its end. Both may be said twice.
+    Held, the command is still under way: `do` ends when it has gone on to its end. Both may be said twice, and neither
+    does anything where the machine turns out to have no such thing.
     """
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether the machine can, as far as is known by now."""
 
     async def hold(self) -> None:
         """Stand still at once, and begin nothing."""
@@ -102,7 +108,13 @@ class ControllerRequest:
     speed: float = 1.0
     """How fast simulated time passes; a real cell does not care."""
     file: Path | None = None
-    """A file of its own in the home, for what the next process must know; None where nothing is kept."""
+    """A file of its own in the home, for simulators; None where nothing is kept."""
+    with_secrets: Callable[[Any], Any] = lambda value: value
+    """Fills in what the scene gives by reference (`secret:NAME`), when it is needed."""
+    kept: KeptFile | None = None
+    """A file of its own that every server finds that takes over; None where nothing is kept."""
+    before_send: Callable[[], None] = lambda: None
+    """Called right before the cell is told to begin something: a Fault where another server leads by now."""
 
 
 class ControllerFactory(Protocol):

@@ -1,7 +1,8 @@
 """What Beforehand offers to programs that call it over MCP: tools, pages and prompts, as plain data.
 
-A tool gets a `Desk`, which knows the home's server, or reads the log where none runs, and gives an `McpAnswer`: words
-and data. No tool moves a machine or changes a file; one that `writes` only hands something in for a person to decide.
+A tool gets a `HomeAccess`, which knows the home's server, or reads the log where none runs, and gives an `McpAnswer`:
+words and data. No tool moves a machine or changes a file; one that `writes` only hands something in for a person to
+decide.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ class McpAnswer:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Desk(Protocol):
+class HomeAccess(Protocol):
     """Where one caller's questions are answered."""
 
     def require_operator(self, for_what: str) -> None:
@@ -44,7 +45,7 @@ class McpTool:
     title: str
     description: str
     call: Callable[[Any, Mapping[str, Any]], Awaitable[McpAnswer]]
-    """Given a Desk and arguments that fit the schema; raises from the tree of errors."""
+    """Given a HomeAccess and arguments that fit the schema; raises from the tree of errors."""
     properties: Mapping[str, Schema] = field(default_factory=dict)
     """The arguments it takes, each with a JSON schema; it takes no others."""
     required: Sequence[str] = ()
@@ -85,9 +86,9 @@ class McpOffer:
     instructions: str
     tools: Mapping[str, McpTool]
     prompts: Mapping[str, McpPrompt]
-    desk_for: Callable[[Any], Any]
-    """The desk of a caller: given their HTTP request, or None over standard input and output."""
+    access_for: Callable[[Any], Any]
+    """What a caller may reach: given their HTTP request, or None over standard input and output."""
     pages: Callable[[Any], Awaitable[Sequence[McpPage]]]
-    """Everything there is to read, asked at a desk."""
+    """Everything there is to read, asked with a caller's access."""
     page: Callable[[Any, str], Awaitable[str]]
     """The text at an address; NotFoundError with the nearest addresses."""

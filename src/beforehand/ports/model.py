@@ -1,7 +1,8 @@
 """Language models: an ask goes in, an answer comes out, or an error of the tree (`ModelError` and below) is raised.
 
 A model keeps nothing between asks: whatever it shall know stands in the ask, so that the same ask can be put to another
-model, to a recording or to a script. Cancelling the task that waits ends the request at once.
+model, to a recording or to a script. Cancelling the task that waits ends the request at once. Whoever likes hears the
+answer while it is written; only the whole of it counts.
 """
 
 import hashlib
@@ -15,8 +16,23 @@ from beforehand.model.usage import NOTHING, Usage
 
 Check = Callable[[Any], Sequence[str]]
 """Says what is wrong with an answer, a sentence each; it is given the data, or the text where no schema is set."""
+Tidy = Callable[[Any], Any]
+"""Brings the data of an answer into the schema's form where it was written in another that means the same."""
 Permit = Callable[[Usage], None]
 """Called before every single request with what the ask has used so far; what it raises ends the ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some more of an answer that is being written; for structured answers, of their JSON."""
+
+    request: int
+    """Counts the requests of the ask: with the next one the answer begins anew, because something was wrong with it."""
+    text: str
+
+
+Hear = Callable[[Piece], None]
+"""Given every piece as it comes; an answer that is not streamed is one piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +56,17 @@ class Ask:
     schema: Mapping[str, Any] | None = None
     """The JSON schema of an object that the answer must be; None for plain text."""
     check: Check | None = field(default=None, compare=False, repr=False)
+    tidy: Tidy | None = field(default=None, compare=False, repr=False)
     repairs: int = 2
     """How often the model is told what is wrong with its answer, and asked again."""
     timeout_s: float = 60.0
     """For all of it: waiting to be let in and repairs included."""
+    silence_s: float = 30.0
+    """How long a streamed answer may stand still once it has begun."""
     max_output_tokens: int = 4096
     temperature: float | None = None
     permit: Permit | None = field(default=None, compare=False, repr=False)
+    hear: Hear | None = field(default=None, compare=False, repr=False)
 
     def wire(self) -> dict[str, Any]:
         """What is asked, as data; not how long one would wait, nor what it may cost."""

@@ -8,7 +8,7 @@ A scene says of each robot which kind of link leads to it. A factory per kind ma
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from beforehand.model.fleet import FleetScene, RobotSpec
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
@@ -36,7 +36,41 @@ class RobotLink(Protocol):
         """End the reports. The robots go on with what they do."""
 
 
+@dataclass(frozen=True, slots=True)
+class LinkStanding:
+    """How a link stands with one robot, for people to look at; nothing is decided by it."""
+
+    at: str
+    """Where the robot is reached."""
+    answers: bool | None = None
+    """None before it was tried."""
+    since_ms: int | None = None
+    """Since when that is so."""
+    control: str | None = None
+    """Who has control of it; empty where nobody has, None where that is not known."""
+    trouble: str | None = None
+    """What went wrong last, as a sentence."""
+    trouble_ms: int | None = None
+
+
+@runtime_checkable
+class OpenLink(Protocol):
+    """A link that can say how it stands with its robots. Links need not have this face."""
+
+    async def standing(self, robot_id: str) -> LinkStanding:
+        """As far as it is known now; a robot that answers may be asked who has control of it."""
+
+
 def _forget(kept: Mapping[str, Any]) -> None: ...
+
+
+def as_it_is(value: Any) -> Any:
+    """Nothing to look up: what is said is meant."""
+    return value
+
+
+def _unset(name: str) -> Any:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +86,11 @@ class LinkRequest:
     kept: Mapping[str, Any] | None = None
     """What an earlier process gave to `keep` for this scene and kind; None where there is nothing."""
     keep: Callable[[Mapping[str, Any]], None] = _forget
-    """Keep this JSON-ready mapping for the next process, in place of what was kept before."""
+    """Keep this JSON-ready mapping for the next process, in place of what was kept before under the same names."""
+    with_secrets: Callable[[Any], Any] = as_it_is
+    """A value of the scene with its references to secrets filled in, for the moment it is used."""
+    setting: Callable[[str], Any] = _unset
+    """A setting of the process by its name, such as `tls_ca`; None where it is not set."""
 
 
 class LinkFactory(Protocol):

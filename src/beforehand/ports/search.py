@@ -23,6 +23,19 @@ Fold = Callable[[Event, Lookup], Iterable[tuple[str, Document]]]
 """What an event makes of an index's documents: those that change, each whole and with its id."""
 
 
+class ByKind:
+    """A fold that looks at events of some kinds only; who knows it need not show it any others."""
+
+    __slots__ = ("makers",)
+
+    def __init__(self, makers: Mapping[str, Fold]) -> None:
+        self.makers = makers
+
+    def __call__(self, event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
+        maker = self.makers.get(event.kind)
+        return () if maker is None else maker(event, look)
+
+
 class SearchError(BadInputError):
     """The query itself is wrong: an unknown field, clause or value; nothing was looked for."""
 
@@ -57,6 +70,9 @@ class Noun:
     terms: Mapping[str, Any] = field(default_factory=dict)
     time: str = ""
     """The date that time phrases mean for these, where it is not the index's own."""
+    split_by: str = ""
+    """A field that must be narrowed too, or the same thing would be counted several times: pallets are picked and
+    dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +99,16 @@ class Index:
     conditions: tuple[Condition, ...] = ()
     measure: str = ""
     """What `how long` means."""
+    present: Mapping[str, Any] = field(default_factory=dict)
+    """What is so of that which goes on right now, by field; None where the field is not there yet."""
     shown: tuple[str, ...] = ()
     """The fields that lists show first."""
     sped: tuple[tuple[str, ...], ...] = ()
     """Fields that are often asked for together; the embedded adapter keeps an order of documents by them."""
+    listed: tuple[str, ...] = ()
+    """Fields with names that questions may mean; the embedded adapter keeps a list of the values of each."""
+    grows: bool = False
+    """Whether documents are only added, each with its time, and never changed: they can be counted as they come."""
 
     def field(self, name: str) -> Field | None:
         return next((one for one in self.fields if one.name == name), None)
@@ -102,6 +124,9 @@ class Searchable:
     event_nouns: tuple[Noun, ...] = ()
     moments: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kinds of events by the word that names their last moment: since the last `hold`."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of names of which there are ever more, so that none is looked up: a name is known by the word before it
+    and, where one is given here, by a pattern that its ids have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +171,19 @@ class Search(Protocol):
     async def names(self) -> Sequence[str]:
         """The indexes there are."""
 
+    async def values(self, index: str, fields: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
+        """The values that each of these fields, which the index has listed, has had; some of them where they are more
+        than `most`."""
+
     async def check(self, index: str, body: Mapping[str, Any]) -> None:
         """Raise SearchError where the body is wrong or asks for what is not there; nothing is looked for."""
 
     async def search(self, index: str, body: Mapping[str, Any]) -> Found:
         """What a body of the query DSL finds. Raises SearchError, or SearchTimeError after its time is up."""
+
+    async def keep_up(self) -> None:
+        """Prepare for questions that will come, until cancelled, without getting in anybody's way; returns at once
+        where there is nothing to prepare."""
 
     async def close(self) -> None:
         """Let go of files and connections."""

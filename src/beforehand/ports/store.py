@@ -6,7 +6,7 @@ Exactly one process leads a store and may append; everybody may read. Whatever o
 form, on every way out.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
 from beforehand.model.versions import Upcasters
+from beforehand.ports.private_files import PrivateFiles
 
 
 class Row(NamedTuple):
@@ -79,8 +80,78 @@ class Leader:
     alive: bool = field(default=True)
 
 
+class Server(NamedTuple):
+    """A server that uses a store, whether it leads it or stands by."""
+
+    id: str
+    url: str | None
+    host: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePart:
+    """One compressed file of old events: which numbers and times it spans, and what tells it from another.
+
+    It may have gaps, which the log or other parts fill. `names` are marks of the kinds, scenes, owners, runs and tasks
+    in it, written under `versions`. `cleared` once its events are out of the log; `deleted` is when it was given up.
+    """
+
+    first: int
+    last: int
+    events: int
+    from_ts: int
+    to_ts: int
+    size: int
+    raw_size: int
+    sha256: str
+    versions: Mapping[str, int] = field(default_factory=dict)
+    names: bytes = b""
+    cleared: bool = False
+    deleted: int = 0
+    id: int = 0
+
+
+class Archive(Protocol):
+    """The old events of a store that lie compressed; every question to the store finds them as if they had not moved.
+
+    Whoever leads may move events there and give them up; the newest event of the log is never moved.
+    """
+
+    async def parts(self) -> list[ArchivePart]:
+        """What there is, and what was deleted, the oldest first."""
+
+    async def unmoved(self, after: int = 0, limit: int = 1000) -> list[Event]:
+        """Events above a number that lie in the log itself."""
+
+    async def move(self, seqs: Sequence[int]) -> ArchivePart:
+        """Move events of the log into a part of their own, a few at a time, so that nobody's append waits long."""
+
+    async def settle(self) -> None:
+        """Finish what a crash left half moved or half deleted."""
+
+    async def measure(self, seqs: Sequence[int]) -> ArchivePart:
+        """What moving these events would make; nothing is changed."""
+
+    async def events_of(self, part: ArchivePart) -> list[Event]:
+        """The events in a part, brought to the present version."""
+
+    async def delete(self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int) -> None:
+        """Give a part up for good, with these rows (kind and id) that were read out of it."""
+
+    async def give_back(self) -> bool:
+        """Give some of the room that moved events took back to the disk; false when there is none to give."""
+
+    async def size(self) -> int:
+        """How many bytes the log itself takes, without the archive."""
+
+
 class Store(Protocol):
     """Opened for leading or for reading; see the module's words for what each promises."""
+
+    @property
+    def archive(self) -> Archive | None:
+        """Where old events can be moved to; None for a store that is gone with its process."""
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         """Make the events durable, in order, in one transaction with their rows; return them numbered."""
@@ -136,7 +207,64 @@ class Store(Protocol):
     async def leader(self) -> Leader | None:
         """Who leads now, `alive` false when that process is gone."""
 
+    def lead_left_s(self) -> float:
+        """For how long this process may still tell machines anything, by its own clock; 0 where it does not lead.
+
+        Without end where a lead lasts as long as its process, and whenever it is looked at anew where it is renewed.
+        """
+
     async def close(self) -> None: ...
+
+
+class Standby(Protocol):
+    """A place among several servers of one store: one leads, the others read, watch, and take over."""
+
+    url: str | None
+    """Where the others reach this server; set once it is known."""
+    leader: Leader | None
+    """Who leads, as it was seen last."""
+    servers: Sequence[Server]
+    """The servers there are, this one included, as they were seen last."""
+
+    @property
+    def store(self) -> Store:
+        """The one store of this place, for reading until this server leads, and for writing then."""
+
+    @property
+    def leads(self) -> bool: ...
+
+    async def until_free(self) -> None:
+        """Return when the last leader acts no more for certain, so that taking over may be tried."""
+
+    async def take_over(self) -> None:
+        """Lead from now on; NotLeadingError when another server was faster."""
+
+    async def until_lost(self) -> None:
+        """Return when this server led and another one does by now."""
+
+    async def close(self) -> None:
+        """Close the store and give the lead back, so that another server can take it at once."""
+
+
+class Part(NamedTuple):
+    """Some rows of one table of a log, as they lie there: `events`, `archive`, `rows` and so on."""
+
+    table: str
+    rows: list[tuple[Any, ...]]
+
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "events": ("seq", "ts", "kind", "scene", "owner", "run_id", "task_id", "line", "version"),
+    "archive": (
+        *("id", "first", "last", "events", "from_ts", "to_ts", "size", "raw_size", "sha256", "versions", "names"),
+        *("cleared", "deleted", "body"),
+    ),
+    "rows": ("kind", "id", "parent", "open", "body", "ord"),
+    "snapshots": ("owner", "seq", "body"),
+    "versions": ("name", "version", "since"),
+    "lead": ("one", "epoch", "pid", "host", "url", "since", "note"),
+}
+"""What every log on disk consists of, so that one can be copied into another of whatever kind."""
 
 
 class StoreScheme(Protocol):
@@ -154,6 +282,22 @@ class StoreScheme(Protocol):
         upcasters: Upcasters,
     ) -> Store: ...
 
+    async def stand_by(
+        self,
+        url: str,
+        *,
+        server_id: str,
+        project: Projection,
+        upcasters: Upcasters,
+        now_ms: Callable[[], int],
+    ) -> Standby | None:
+        """A place among the servers of the store; None where only one process can use it as a server."""
+
+    def read_servers(self, url: str) -> list[Server]: ...
+
+    def private_files(self, url: str) -> PrivateFiles | None:
+        """Where several servers keep what they all must know; None where that is each one's home."""
+
     def store_exists(self, url: str) -> bool: ...
 
     def read_leader(self, url: str) -> Leader | None: ...
@@ -165,3 +309,18 @@ class StoreScheme(Protocol):
     def store_files(self, url: str) -> list[Path]: ...
 
     def check_log(self, url: str) -> list[Finding]: ...
+
+    async def migrate_store(self, url: str) -> tuple[int, int]:
+        """Make or upgrade the tables while nobody leads; the version there was and the one there is."""
+
+    async def give_room_back(self, url: str) -> None:
+        """Give room that nothing uses any more back to the disk, while nobody leads."""
+
+    async def copy_beside(self, url: str, target: Path) -> None:
+        """The log as it stands at one instant, beside whoever leads it, as a new SQLite log with its archive."""
+
+    def read_parts(self, url: str) -> AsyncIterator[Part]:
+        """Everything in a log, in the order of `COLUMNS`; nobody can lead it meanwhile."""
+
+    async def write_parts(self, url: str, parts: AsyncIterator[Part]) -> None:
+        """Fill an empty log, all or nothing; one that holds anything is refused."""

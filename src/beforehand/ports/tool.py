@@ -5,10 +5,13 @@ A tool declares its arguments as JSON schema and what a crash means for it: *pur
 A tool may also judge whether one call is destructive and preview what a call would do.
 """
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from beforehand.model.quick import quick
 
 Effect = Literal["pure", "idempotent", "physical"]
 Destructive = Literal["never", "always", "judged"]
@@ -38,6 +41,11 @@ class ToolSpec:
     scene_kind: str | None = None
     """The kind of scene it works in; its argument `scene` then says in which one."""
     source: str = "built-in"
+
+    @property
+    def moves(self) -> bool:
+        """Whether a call does something to a machine, or in a scene: a robot that is sent to park moves, too."""
+        return self.effect == "physical" or (self.effect != "pure" and bool(self.machine or self.scene_kind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +91,35 @@ class Preview:
 
 
 class Workspace(Protocol):
-    """The folder that file tools stay inside, links included. Paths are relative to it; leaving it is a Fault."""
+    """The folder that file tools stay inside, links included. Paths are relative to it; leaving it is a Fault.
+
+    `over` is what a change may be made over (`file_state`), looked at in the very moment of the change: anything else
+    lying there is a ChangedSinceError, and stays.
+    """
 
     def describe(self) -> str: ...
     async def exists(self, path: str) -> bool: ...
     async def read(self, path: str) -> bytes: ...
-    async def write(self, path: str, content: bytes) -> None: ...
-    async def delete(self, path: str) -> None: ...
+    async def write(self, path: str, content: bytes, *, over: str | None = None) -> None: ...
+    async def delete(self, path: str, *, over: str | None = None) -> None: ...
     async def entries(self, path: str) -> list[str]: ...
+
+
+def file_state(content: bytes | None) -> str:
+    """What lies at a path in one word: a hash of its content, or that nothing does."""
+    return "absent" if content is None else hashlib.sha256(content).hexdigest()
 
 
 def _no_progress(percent: float) -> None: ...
 
 
+def _nothing() -> None: ...
+
+
 def _no_log(line: str) -> None: ...
 
 
+@quick
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What one call is given besides its arguments."""
@@ -115,6 +136,9 @@ class ToolContext:
     """Report 0-100; shown live, not logged."""
     log: Callable[[str], None] = _no_log
     """A line for whoever follows the step; kept with its result."""
+    before_effect: Callable[[], None] = _nothing
+    """Call it right before a machine is told anything: a Fault, nothing being touched, where another server leads by
+    now. It was looked at before `run`; this is for tools that do something else first."""
 
 
 STOPPED = "stopped"

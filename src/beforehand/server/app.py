@@ -1,10 +1,11 @@
 """The HTTP application: routes, errors, authentication and middleware put together round a runtime.
 
-Calls, shapes and page sections of crafts are added to the ones here. Without a runtime it is only good for its schema.
+Calls and shapes of crafts are added to the ones here. Without a runtime it is only good for its schema.
 """
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -12,23 +13,34 @@ from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 
 from beforehand import __version__
-from beforehand.app.checkup import Checkup
+from beforehand.adapters.peers.client import Peers
 from beforehand.app.crafts import Crafts, load_crafts
+from beforehand.app.ids import new_id
+from beforehand.app.log_health import LogHealth
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
-from beforehand.server import errors
-from beforehand.server.auth import AuthMiddleware, is_loopback
-from beforehand.server.brake import Brake
+from beforehand.model.hosts import is_loopback
+from beforehand.server import console_files, errors
+from beforehand.server.auth import AuthMiddleware, is_open
+from beforehand.server.event_shapes import ALWAYS_NAMED
+from beforehand.server.handing_on import HandingOn
 from beforehand.server.kit import HttpPart
-from beforehand.server.middleware import RequestMiddleware
-from beforehand.server.page import routes as page
+from beforehand.server.login_limit import LoginLimit
+from beforehand.server.middleware import HeadMiddleware, RequestMiddleware
+from beforehand.server.place import Place
+from beforehand.server.request_shapes import REQUESTS
 from beforehand.server.routes import (
+    archive,
+    audit,
     auth,
+    docs,
     events,
+    files,
     health,
     hold,
     inbox,
     installation,
+    intents,
     plans,
     runs,
     scenes,
@@ -37,7 +49,6 @@ from beforehand.server.routes import (
     templates,
     tokens,
 )
-from beforehand.server.shapes import ALWAYS_NAMED, REQUESTS
 from beforehand.server.sse import Audience
 from beforehand.server.writes import DEADLINE, KEY, WRITES, WriteMiddleware
 
@@ -45,19 +56,33 @@ log = structlog.get_logger("beforehand.server")
 BASE = "/api/v1"
 ROUTERS: tuple[APIRouter, ...] = (
     events.router,
+    intents.router,
     plans.router,
     runs.router,
     templates.router,
     inbox.router,
     hold.router,
     scenes.router,
+    files.router,
     installation.router,
+    archive.router,
+    audit.router,
     search.router,
+    docs.router,
     tokens.router,
     auth.router,
     health.router,
 )
 """One per noun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """What a server needs that is one of several."""
+
+    place: Place
+    peers: Peers
+    tokens: Tokens
 
 
 class Api(FastAPI):
@@ -106,6 +131,12 @@ def _name_what_writes_take(schema: dict[str, Any]) -> None:
                 operation["parameters"] = [*operation.get("parameters", []), *refs]
 
 
+def _led(parts: Sequence[HttpPart]) -> set[str]:
+    """The first words of the crafts' calls: what they tell lives in the server that leads."""
+    paths = [getattr(route, "path", "") for part in parts for router in part.routers for route in router.routes]
+    return {path.strip("/").partition("/")[0] for path in paths}
+
+
 def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
     """The HTTP sides of the crafts that have one; one that cannot be loaded is told in the server's log."""
     found: list[HttpPart] = []
@@ -118,13 +149,17 @@ def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
 
 
 def create_app(
-    runtime: Runtime | None, *, host: str = "127.0.0.1", local: bool | None = None, crafts: Crafts | None = None
+    runtime: Runtime | None,
+    *,
+    host: str = "127.0.0.1",
+    local: bool | None = None,
+    crafts: Crafts | None = None,
+    among: Among | None = None,
 ) -> FastAPI:
     """The application for a runtime; `host` is the address or name the server is bound to.
 
-    `local` says whether only this machine can reach it, where the name alone does not.
-
-    `crafts` are those whose calls it has; all that are installed unless others are given.
+    `local` says whether only this machine can reach it, where the name alone does not. `crafts` are those whose calls
+    it has; all that are installed unless others are given. `among` is its place among several servers.
     """
     app = Api(
         title="Beforehand",
@@ -140,16 +175,21 @@ def create_app(
     app.include_router(state.router_with([part.state for part in app.parts]), prefix=BASE)
     for router in (*ROUTERS, *(router for part in app.parts for router in part.routers)):
         app.include_router(router, prefix=BASE)
-    page.install(app, [panel for part in app.parts for panel in part.panels])
+    console_files.install(app)
     app.state.audience = Audience()
     app.state.began = time.monotonic()
+    app.state.boot = new_id("boot")
+    app.state.place = among.place if among is not None else Place()
+    app.add_middleware(HeadMiddleware)
     if runtime is not None:
         app.state.runtime = runtime
-        app.state.tokens = Tokens(runtime.settings)
-        app.state.brake = Brake()
-        app.state.checkup = Checkup(runtime.settings.database)
+        app.state.tokens = among.tokens if among is not None else Tokens(runtime.settings)
+        app.state.login_limit = LoginLimit()
+        app.state.log_health = LogHealth(runtime.settings.database)
         reachable_here = is_loopback(host) if local is None else local
-        app.add_middleware(WriteMiddleware, runtime=runtime)
-        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host, local=reachable_here)
+        app.add_middleware(WriteMiddleware)
+        if among is not None:
+            app.add_middleware(HandingOn, place=among.place, peers=among.peers, led=_led(app.parts))
+        app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host, local=reachable_here, is_open=is_open)
     app.add_middleware(RequestMiddleware)
     return app

@@ -1,28 +1,30 @@
 """Who may call: a token where tokens are set, this machine's users where none are, and no other site's pages.
 
 A server that other machines can reach lets nobody in without a token, not even when its last one is revoked. Reading
-needs a viewer, writing an operator; calls that need an admin say so themselves. Only what must be reachable to log in,
-and the health checks, are open.
+needs a viewer, writing an operator; calls that need an admin say so themselves. Only the console's own files, which
+hold no data, what must be reachable to log in, and the health checks are open.
 """
 
-import ipaddress
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError, ForbiddenError, UnauthorisedError, UnavailableError
+from beforehand.model.hosts import is_loopback
 from beforehand.server.callers import LOCAL, Caller, require
 from beforehand.server.errors import problem
 
 COOKIE = "beforehand"
 READING = ("GET", "HEAD", "OPTIONS")
-OPEN = ("/api/v1/health", "/api/v1/health/live", "/api/v1/health/ready", "/api/v1/login", "/login")
+OPEN = ("/api/v1/health", "/api/v1/health/live", "/api/v1/health/ready", "/api/v1/login")
+GUARDED = ("/api",)
+TRIALS = ("/preview", "/check", "/dry-run", "/intents")
+"""The last word of calls that try or read something and leave everything as it was."""
 NOBODY = Caller("", "viewer")
 
 
@@ -30,7 +32,7 @@ class AuthMiddleware:
     """Lets a request through with its caller, or answers it.
 
     `host` is what the server is bound to, `local` whether only this machine can reach it. `reading` are the methods
-    that only read, `writer` is the role that the others need.
+    that only read, `writer` is the role that the others need; `is_open` says which paths need no token.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class AuthMiddleware:
         local: bool,
         reading: Collection[str] = READING,
         writer: str = "operator",
+        is_open: Callable[[str], bool] = lambda path: False,
     ) -> None:
         self.app = app
         self.tokens = tokens
@@ -48,6 +51,7 @@ class AuthMiddleware:
         self.local = local
         self.reading = reading
         self.writer = writer
+        self.is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -58,10 +62,7 @@ class AuthMiddleware:
             state["caller"] = self._admit(scope)
             state["still_admitted"] = lambda: self._still_admitted(scope)
         except BeforehandError as error:
-            answer = problem(error)
-            if isinstance(error, UnauthorisedError) and scope["path"] == "/":
-                answer = RedirectResponse("/login", 303)
-            await answer(scope, receive, send)
+            await problem(error)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 
@@ -73,16 +74,17 @@ class AuthMiddleware:
         if self.local and not _any(self.tokens):
             refuse_other_names(headers.get("host", ""), self.host)
             return LOCAL
-        if is_open(scope["path"]):
+        if self.is_open(scope["path"]):
             return NOBODY
         if not _any(self.tokens):
             raise UnauthorisedError(
-                "This server has no token any more, and other machines can reach it, so nobody is let in.",
+                "This server has no token any more, and other machines can reach it, so every call is refused.",
                 code="auth.no_tokens",
                 hint="Make one on its machine with `beforehand token add`.",
             )
         caller = self._known(scope)
-        require(caller, self.writer if writing and not only_reads(scope["path"]) else "viewer", "writing")
+        looks = not writing or only_reads(scope["method"], scope["path"])
+        require(caller, "viewer" if looks else self.writer, "writing")
         return caller
 
     def _still_admitted(self, scope: Scope) -> bool:
@@ -111,13 +113,15 @@ class AuthMiddleware:
         return Caller(*found)
 
 
-def only_reads(path: str) -> bool:
-    """Calls that change nothing although they are sent like those that do."""
-    return path == "/api/v1/logout" or path.startswith("/api/v1/search/")
+def only_reads(method: str, path: str) -> bool:
+    """Calls that change nothing although they are sent like those that do: whoever may look may make them."""
+    if path == "/api/v1/logout" or path.startswith("/api/v1/search/"):
+        return True
+    return method == "POST" and path.startswith("/api/v1/") and path.endswith(TRIALS)
 
 
 def is_open(path: str) -> bool:
-    return path in OPEN or path.startswith("/static/")
+    return path in OPEN or not path.startswith(GUARDED)
 
 
 def _any(tokens: Tokens) -> bool:
@@ -188,13 +192,3 @@ def refuse_other_names(host: str, bound: str) -> None:
             code="auth.host",
             hint="Use http://127.0.0.1, or set a token to serve other names.",
         )
-
-
-def is_loopback(name: str) -> bool:
-    """Whether a host name or address means this machine only."""
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False

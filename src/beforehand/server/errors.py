@@ -4,15 +4,17 @@ Nothing else knows a status code. What nobody expected is a 500 with the correla
 the log, and no traceback.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from beforehand.model import errors as tree
 from beforehand.model.reason import Problem, unknown
+from beforehand.model.words import wanted_value
 from beforehand.server.responses import written
 
 PROBLEM = "application/problem+json"
@@ -91,6 +93,8 @@ def problem(error: tree.BeforehandError, headers: Mapping[str, str] | None = Non
         more.setdefault("WWW-Authenticate", 'Bearer realm="beforehand"')
     if status == 429:
         more.setdefault("Retry-After", str(error.extra.get("retryAfterS", 60)))
+    if status == 503 and "retryAfterS" in error.extra:
+        more.setdefault("Retry-After", str(error.extra["retryAfterS"]))
     if status == 408:
         more.setdefault("Connection", "close")
     return Response(written(told), status, more, PROBLEM)
@@ -108,26 +112,49 @@ def bug(correlation_id: str) -> Response:
     )
 
 
-def input_problems(found: Any, names: tuple[str, ...] = ()) -> list[Problem]:
+def input_problems(found: Any, model: type[BaseModel] | None = None) -> list[Problem]:
     """What a validation found, each with where it is and a sentence."""
     problems = []
     for one in found:
         path = ".".join(str(part) for part in one["loc"] if part not in ("body", "query", "path", "header"))
         if one["type"] == "extra_forbidden":
+            names = fields_of(_inside(model, one["loc"][:-1]))
             says = unknown("field", path, names or None).says
             problems.append(Problem(code="input.unknown", about=path, path=path, says=says, nearest=names))
         else:
-            msg = str(one["msg"]).removeprefix("Value error, ")
-            says = f"{path or 'The body'}: {msg[:1].lower()}{msg[1:].rstrip('.')}."
+            says = f"{path or 'The body'}{_amiss(one)}."
             problems.append(Problem(code="input.invalid", about=path, path=path, says=says))
     return problems
 
 
-def invalid(found: Any, names: tuple[str, ...] = ()) -> tree.BadInputError:
-    problems = input_problems(found, names)
-    return tree.BadInputError(
-        " ".join(one.says for one in problems[:5]), problems=problems, nearest=names if len(problems) == 1 else ()
-    )
+def _amiss(found: Any) -> str:
+    """How the sentence goes on behind the name of what is wrong."""
+    if found["type"] == "missing":
+        return " is missing"
+    if wanted := wanted_value(found["type"], found.get("ctx", {})):
+        return f" must be {wanted}"
+    told = str(found["msg"]).removeprefix("Value error, ")
+    return f": {told[:1].lower()}{told[1:].rstrip('.')}"
+
+
+def fields_of(model: type[BaseModel] | None) -> tuple[str, ...]:
+    """The names of a body's fields, as callers write them."""
+    return () if model is None else tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+def _inside(model: type[BaseModel] | None, path: Iterable[Any]) -> type[BaseModel] | None:
+    """The model of what lies inside a body, where it has one."""
+    for part in path:
+        fields = {} if model is None else {field.alias or name: field for name, field in model.model_fields.items()}
+        kinds = get_args(fields[part].annotation) or (fields[part].annotation,) if part in fields else ()
+        model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+    return model
+
+
+def invalid(found: Any, model: type[BaseModel] | None = None) -> tree.BadInputError:
+    problems = input_problems(found, model)
+    nearest = problems[0].nearest or fields_of(model) if len(problems) == 1 else ()
+    return tree.BadInputError(" ".join(one.says for one in problems[:5]), problems=problems, nearest=nearest)
 
 
 async def _told(request: Request, error: Exception) -> Response:
@@ -163,7 +190,7 @@ def methods_at(request: Request) -> list[str]:
             match, _ = route.matches({**asked, "method": method})
             if match.value == 2:
                 found.add(method)
-    return sorted(found)
+    return sorted(found | ({"HEAD"} if "GET" in found else set()))
 
 
 def install(app: FastAPI) -> None:

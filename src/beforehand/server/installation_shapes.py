@@ -1,4 +1,4 @@
-"""The shapes of answers about the installation itself: tokens, what is installed, settings, and how it does."""
+"""The shapes of answers about the installation itself: tokens, what it brings, settings, its pages, and how it does."""
 
 from typing import Any, Literal
 
@@ -31,11 +31,20 @@ class InstalledToolShape(Shape):
     can_probe: bool
 
 
+class PluginPointShape(Shape):
+    """A group of entry points by which other packages join a craft, and what has joined."""
+
+    craft: str
+    group: str
+    names: list[str]
+
+
 class PluginsShape(Shape):
     """What is installed, and what could not be loaded."""
 
     crafts: list[str]
     plugins: list[str]
+    points: list[PluginPointShape]
     tools: list[InstalledToolShape]
     missing: list[ReasonShape]
 
@@ -65,3 +74,8 @@ class FindingShape(Shape):
 class DoctorShape(Shape):
     ok: bool
     checks: list[FindingShape]
+
+
+class DocPageShape(Shape):
+    name: str
+    title: str

@@ -1,6 +1,6 @@
 """What crafts' calls are written with, and what a craft hands to the server.
 
-A craft's module with its calls imports from here and from `server.page` only, and ends in one `HttpPart`.
+A craft's module with its calls imports from here only, and ends in one `HttpPart`.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from pydantic import AfterValidator
 
 from beforehand.model.base import WireModel
 from beforehand.server.callers import CallerDep, RuntimeDep, admins_only
-from beforehand.server.page.panels import Panel
+from beforehand.server.request_shapes import Nothing, takes
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Nothing, ProblemShape, ReasonShape, Shape, gives, takes
+from beforehand.server.shapes import ProblemShape, ReasonShape, Shape, gives, gives_content
 
 SceneQuery = Annotated[
     str | None,
@@ -34,8 +34,6 @@ class HttpPart:
     """The bodies its calls take, for the schema."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """The shapes of the lists it adds to `GET /state`, by name."""
-    panels: tuple[Panel, ...] = ()
-    """What it shows of its live scenes on the page."""
 
 
 __all__ = [
@@ -45,7 +43,6 @@ __all__ = [
     "Json",
     "NoBody",
     "Nothing",
-    "Panel",
     "ProblemShape",
     "ReasonShape",
     "RuntimeDep",
@@ -56,5 +53,6 @@ __all__ = [
     "body",
     "document_body",
     "gives",
+    "gives_content",
     "takes",
 ]

@@ -5,6 +5,7 @@ import errno
 import ipaddress
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from beforehand.server.errors import PROBLEM, MalformedError, problem
 
 STOP_WITHIN_S = 5
 LINGER_S = 1.0
+KEEP_ALIVE_S = 75
+"""Longer than clients and proxies keep an idle connection: who closes first must be the one who sends next, since a
+write over a connection that is just being closed may or may not have arrived."""
 Hook = Callable[[], Awaitable[None]]
 
 
@@ -38,7 +42,8 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: {PROBLEM}\r\nContent-Length: {len(told.body)}\r\n"
         self.transport.write(head.encode() + b"Connection: close\r\n\r\n" + bytes(told.body))
         self.refused = True
-        self.transport.write_eof()
+        if self.transport.can_write_eof():  # not over TLS
+            self.transport.write_eof()
         # Closed at once, what is still unread would make the system throw the answer away.
         asyncio.get_running_loop().call_later(LINGER_S, self.transport.abort)
 
@@ -56,7 +61,15 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 class Listener(uvicorn.Server):
     """A uvicorn that says when it listens, ends streams before it waits for them, and leaves signals as they were."""
 
-    def __init__(self, app: Any, *, started: Hook, stopping: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        app: Any,
+        *,
+        started: Hook,
+        stopping: Callable[[], None],
+        tls: ssl.SSLContext | None = None,
+        within_s: int = STOP_WITHIN_S,
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -67,7 +80,9 @@ class Listener(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
-                timeout_graceful_shutdown=STOP_WITHIN_S,
+                timeout_keep_alive=KEEP_ALIVE_S,
+                timeout_graceful_shutdown=within_s,
+                ssl_context_factory=(lambda config, default: tls) if tls is not None else None,
             )
         )
         self._when_started = started
@@ -139,9 +154,17 @@ def is_local(bound: socket.socket) -> bool:
     return ipaddress.ip_address(str(bound.getsockname()[0]).partition("%")[0]).is_loopback
 
 
-def url_of(bound: socket.socket) -> str:
+def url_from_elsewhere(bound: socket.socket, scheme: str = "http") -> str:
+    """Where other machines find the socket, as far as this one knows."""
+    host, port = bound.getsockname()[:2]
+    if ipaddress.ip_address(str(host).partition("%")[0]).is_unspecified:
+        return f"{scheme}://{socket.gethostname()}:{port}"
+    return url_of(bound, scheme)
+
+
+def url_of(bound: socket.socket, scheme: str = "http") -> str:
     """Where a browser on this machine finds the socket."""
     host, port = bound.getsockname()[:2]
     if ipaddress.ip_address(str(host).partition("%")[0]).is_unspecified:
         host = "127.0.0.1" if bound.family == socket.AF_INET else "::1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

@@ -10,11 +10,12 @@ from beforehand.model.plan import RunStatus
 from beforehand.server.sse import Audience
 
 
-async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float) -> str:
+async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float, *, leads: bool) -> str:
     seq = await runtime.store.last_seq()
     still_open = Counter(run["status"] for run in await list_runs(runtime, open=True, limit=100_000))
     runs = {status.value: still_open[status.value] for status in RunStatus if not status.is_final}
     decisions = Counter(item["kind"] for item in await list_decisions(runtime))
+    driven = 0 if runtime.run_host is None else runtime.run_host.driven
     lines = [
         *_one("events_total", "counter", "Events in the log.", seq),
         *_one("last_seq", "gauge", "Number of the newest event.", seq),
@@ -22,7 +23,8 @@ async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float) ->
         *_one("runs_total", "counter", "Runs ever started.", await runtime.store.count("run")),
         *_one("plans_total", "counter", "Plans ever taken in.", await runtime.store.count("planHead")),
         *_many("open_decisions", "Decisions that wait for a person, by kind.", "kind", decisions or {"review": 0}),
-        *_one("drivers", "gauge", "Runs that are being driven.", runtime.runs.driven),
+        *_one("leads", "gauge", "1 where this server leads, 0 where it stands by.", int(leads)),
+        *_one("drivers", "gauge", "Runs that are being driven.", driven),
         *_one("sse_clients", "gauge", "Clients that follow a stream.", audience.following),
         *_one("sse_cut_off_total", "counter", "Clients cut off for reading too slowly.", audience.cut_off),
         *_one("telemetry_listeners", "gauge", "Clients that follow live frames.", runtime.telemetry.listeners),

@@ -12,9 +12,9 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from beforehand.app.documents import parse, plain
+from beforehand.app.documents import from_json, parse, plain
 from beforehand.model.errors import BadInputError, TooLargeError, TooSlowError
-from beforehand.server.errors import ContentTypeError, MalformedError, invalid
+from beforehand.server.errors import ContentTypeError, MalformedError, fields_of, invalid
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 MAX_BYTES = 8 * 1024 * 1024
@@ -44,13 +44,14 @@ def document_body() -> Any:
 
 
 def read_as(model: type[ModelT], document: Any) -> ModelT:
-    names = tuple(field.alias or name for name, field in model.model_fields.items())
+    names = fields_of(model)
     if not isinstance(document, dict):
-        raise BadInputError(f"The body is an object with {', '.join(names)}.", nearest=names)
+        fields = f"an object with {', '.join(names)}" if names else "left out, or an empty object"
+        raise BadInputError(f"The body is {fields}.", nearest=names)
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise invalid(error.errors(include_url=False, include_input=False), names) from None
+        raise invalid(error.errors(include_url=False, include_input=False), model) from None
 
 
 async def read_document(request: Request, *, optional: bool = False) -> Any:
@@ -80,7 +81,7 @@ def _reader(content_type: str) -> Any:
 
 def _read_json(raw: bytes) -> Any:
     try:
-        value = json.loads(raw.decode("utf-8-sig"))
+        value = from_json(raw.decode("utf-8-sig"), "The body")
     except UnicodeDecodeError as error:
         raise MalformedError(f"The body is not UTF-8 text (byte {error.start}).") from None
     except RecursionError:

@@ -1,23 +1,30 @@
 """`up`: lead a home, take up what was under way, and serve it until told to stop."""
 
+import asyncio
 import os
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from typing import Any
 
+from beforehand.app.retention import keep_to_daily, retention_of
 from beforehand.app.runs import recover_runs
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import activate_scene, find_anywhere, recover_scenes, save_scene
 from beforehand.app.settings import Settings
+from beforehand.app.tls import ServerTls, server_tls
 from beforehand.app.tokens import Tokens
+from beforehand.loop.loop import stop
 from beforehand.model.errors import BadInputError
 from beforehand.ports.log import Log
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, is_local, url_of
 
 log = Log("beforehand.server")
+PREPARE_AFTER_S = 1.0
+"""A server that starts has better things to do first."""
 
 
 async def serve(
@@ -29,42 +36,110 @@ async def serve(
 ) -> None:
     """Serve a home until SIGINT or SIGTERM; `ready` is called with the URL once it listens.
 
-    NotLeadingError when another process leads the home; BadInputError when the address cannot be used.
+    Where several servers can share the store they take turns (`standing_by`). NotLeadingError when another process
+    leads a home that they cannot; BadInputError when the address cannot be used.
     """
+    from beforehand.server.standing_by import serve_among_others
+
+    def listening(url: str) -> None:
+        if ready is not None:
+            ready(url)
+        if open_browser and has_screen():
+            # Beside everything else: some browsers only come back when they are closed.
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+    tls = server_tls(settings)
+    if not await serve_among_others(settings, scenes, tls, listening):
+        await _serve_alone(settings, scenes, tls, listening)
+
+
+async def _serve_alone(
+    settings: Settings, scenes: Sequence[str], tls: ServerTls | None, listening: Callable[[str], None]
+) -> None:
     async with open_runtime(settings, note="server") as runtime:
         with closing(bind(settings["host"], settings["port"])) as bound:
             if not is_local(bound):
                 refuse_without_tokens(settings, settings["host"])
             await recover(runtime, scenes)
-            url = url_of(bound)
+            url = url_of(bound, "https" if tls else "http")
 
             async def started() -> None:
                 await runtime.store.announce(url, note="server")
                 log.info("listening", url=url)
-                if ready is not None:
-                    ready(url)
-                if open_browser and has_screen():
-                    # Beside everything else: some browsers only come back when they are closed.
-                    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+                listening(url)
 
             def stopping() -> None:
                 runtime.feed.close()
                 runtime.telemetry.close()
 
             app = create_app(runtime, host=settings["host"], local=is_local(bound))
-            await Listener(app, started=started, stopping=stopping).serve(sockets=[bound])
+            async with preparing_for_questions(runtime), keeping_to_retention(runtime), renewing(tls):
+                listener = Listener(app, started=started, stopping=stopping, tls=tls.context if tls else None)
+                await listener.serve(sockets=[bound])
             await runtime.store.announce(None)
 
 
-async def recover(runtime: Runtime, scenes: Sequence[str]) -> None:
-    """Make the named scenes live, and everything that was live before, and go on with every open run."""
-    named = [(await save_scene(runtime, None, await find_anywhere(runtime, scene)))["name"] for scene in scenes]
+@asynccontextmanager
+async def preparing_for_questions(runtime: Runtime) -> AsyncIterator[None]:
+    """What is searched is kept up to date beside everything else, so that the first question need not wait for it."""
+
+    async def keep_up() -> None:
+        await asyncio.sleep(PREPARE_AFTER_S)
+        try:
+            await runtime.search.keep_up()
+        except Exception:  # a cache: questions bring it up to date by themselves, and say what is wrong
+            log.exception("searching is not being prepared any more")
+
+    task = asyncio.create_task(keep_up())
+    try:
+        yield
+    finally:
+        await stop([task])
+
+
+@asynccontextmanager
+async def renewing(tls: ServerTls | None) -> AsyncIterator[None]:
+    """A certificate that is renewed is shown without a restart."""
+    tasks = [asyncio.create_task(tls.keep_fresh())] if tls else []
+    try:
+        yield
+    finally:
+        await stop(tasks)
+
+
+@asynccontextmanager
+async def keeping_to_retention(runtime: Runtime) -> AsyncIterator[None]:
+    """Where the settings say how long the log is kept, it is seen to beside everything else."""
+    retention = retention_of(runtime.settings)
+    tasks = [] if retention is None else [asyncio.create_task(keep_to_daily(runtime, retention))]
+    try:
+        yield
+    finally:
+        await stop(tasks)
+
+
+async def recover(runtime: Runtime, scenes: Sequence[str], *, anew: bool = True) -> None:
+    """Make the named scenes live, and everything that was live before, and go on with every open run.
+
+    `anew` false leaves scenes that are known as they are: a server that takes over does not take edits back.
+    """
+    found = [await find_anywhere(runtime, scene) for scene in scenes]
+    named = [await _named(runtime, document, anew) for document in found]
     await recover_scenes(runtime)
     live = {row["name"] for row in await runtime.store.rows("scene", open=True)}
     for name in named:
         if name not in live:
             await activate_scene(runtime, name)
     await recover_runs(runtime)
+    for parts in runtime.crafts.values():
+        await parts.ready()
+
+
+async def _named(runtime: Runtime, document: Any, anew: bool) -> str:
+    name = document.get("name") if isinstance(document, dict) else None
+    if not anew and isinstance(name, str) and await runtime.store.row("scene", name) is not None:
+        return name
+    return str((await save_scene(runtime, None, document))["name"])
 
 
 def has_screen() -> bool:
@@ -72,9 +147,9 @@ def has_screen() -> bool:
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def refuse_without_tokens(settings: Settings, host: str) -> None:
+def refuse_without_tokens(settings: Settings, host: str, tokens: Tokens | None = None) -> None:
     """BadInputError where no token is set: what other machines can reach lets nobody in without one."""
-    if not Tokens(settings).any:
+    if not (tokens or Tokens(settings)).any:
         raise BadInputError(
             f"Listening on {host} lets other machines call, and no token is set, so it does not start.",
             code="server.open_door",

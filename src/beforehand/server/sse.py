@@ -142,7 +142,7 @@ async def log_frames(feed: Feed, after: int, only: EventFilter, now_ms: Callable
         async for batch in batches:
             if not batch:
                 yield heartbeat(now_ms())
-            for piece in _pieces(line for _, line in batch):
+            for piece in in_pieces(line for _, line in batch):
                 yield piece
 
 
@@ -159,7 +159,7 @@ def heartbeat(now_ms: int) -> bytes:
     return b": now %d\n\n" % now_ms
 
 
-def _pieces(lines: Iterable[bytes]) -> Iterable[bytes]:
+def in_pieces(lines: Iterable[bytes]) -> Iterable[bytes]:
     """Lines that are short put together; a long one as it is."""
     waiting: list[bytes] = []
     size = 0

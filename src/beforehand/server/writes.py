@@ -36,10 +36,15 @@ def keep_instead(request: Request, answer: Response) -> None:
 
 
 class WriteMiddleware:
-    def __init__(self, app: ASGIApp, runtime: Runtime) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.runtime = runtime
-        self.requests = Requests(runtime)
+        self._requests: Requests | None = None
+
+    def _of(self, runtime: Runtime) -> Requests:
+        """The writes of this runtime; a server that stood by and leads now has another."""
+        if self._requests is None or self._requests.runtime is not runtime:
+            self._requests = Requests(runtime)
+        return self._requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" and takes_keys(scope) else {}
@@ -53,46 +58,46 @@ class WriteMiddleware:
 
     async def _answer(self, scope: Scope, headers: Any, receive: Receive, send: Send) -> None:
         asked = Asked(deadline_ms=deadline_in(headers))
-        if KEY not in headers:
-            asked.decide_by(self.runtime.now())
-            with asking(asked):
-                await self.app(scope, receive, send)
-            return
         body = await read_bytes(Request(scope, receive))
+        runtime: Runtime = scope["app"].state.runtime
+        if KEY not in headers:
+            asked.decide_by(runtime.now())
+            with asking(asked):
+                await self.app(scope, Body(body, receive), send)
+            return
         asked.request_id, asked.content = key_of(scope, headers), content_of(scope, headers, body)
-        known = await self.requests.answered(asked)
+        requests = self._of(runtime)
+        messages: list[Message] = []
+        async with requests.once(asked) as known:
+            if known is None:
+                asked.decide_by(runtime.now())
+                messages = await self._do(requests, asked, scope, Body(body, receive))
         if known is not None:
             await _again(known)(scope, receive, send)
-            return
-        asked.decide_by(self.runtime.now())
-        await self._do(asked, scope, _Body(body, receive), send)
+        for message in messages:
+            await send(message)
 
-    async def _do(self, asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _do(self, requests: Requests, asked: Asked, scope: Scope, receive: Receive) -> list[Message]:
         """Have it done, and keep the answer before it is given."""
         messages: list[Message] = []
 
         async def collect(message: Message) -> None:
             messages.append(message)
 
-        self.requests.begin(asked)
-        try:
-            with asking(asked):
-                await self.app(scope, receive, collect)
-                asked.decided = True
-                answer = _answer_in(messages)
-                if 200 <= answer["status"] < 300:
-                    what = f"{scope['method']} {scope['path']}"
-                    answer = scope["state"].get(INSTEAD, answer)
-                    await self.requests.keep(asked, answer, what, scope["state"]["caller"].name)
-                else:
-                    await self.requests.refuse(asked)
-        finally:
-            self.requests.end(asked)
-        for message in messages:
-            await send(message)
+        with asking(asked):
+            await self.app(scope, receive, collect)
+            asked.decided = True
+            answer = _answer_in(messages)
+            if 200 <= answer["status"] < 300:
+                what = f"{scope['method']} {scope['path']}"
+                answer = scope["state"].get(INSTEAD, answer)
+                await requests.keep(asked, answer, what, scope["state"]["caller"].name)
+            else:
+                await requests.refuse(asked)
+        return messages
 
 
-class _Body:
+class Body:
     """What a call receives: the body that was read already, then what comes after it."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:

@@ -65,6 +65,10 @@ class VirtualClock:
             await self.jump()
         self._now = end
 
+    def hold_up(self, seconds: float) -> None:
+        """Let time pass in which nobody is woken, as for a process that the system did not let run."""
+        self._now += round(seconds * 1000)
+
     def next_ms(self) -> int | None:
         """When the next sleeper wakes, if anybody sleeps."""
         while self._sleepers and self._sleepers[0][2].done():

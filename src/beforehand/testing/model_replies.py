@@ -45,6 +45,12 @@ class Reply:
     """The body as it is, in place of an answer."""
     dies: bool = False
     waits: asyncio.Event | None = None
+    fails: bool = False
+    """A stream says in the middle that it cannot go on."""
+    pieces: int = 1
+    """How many pieces a stream brings the answer in."""
+    after: int | None = None
+    """How many of them come before it waits, dies, fails or declines; None is before the first, or halfway."""
 
 
 Script = Callable[[Seen], Reply]
@@ -81,10 +87,20 @@ def garbles(raw: bytes = b"<html>502</html>", kind: str = "text/html") -> Reply:
 
 
 def dies(text: str = "start(") -> Reply:
-    """The connection ends in the middle of the answer; a stream ends there as if that were all."""
+    """The connection ends in the middle of the answer."""
     return Reply(text, dies=True)
 
 
 def stalls(until: asyncio.Event | None = None, reply: Reply | None = None) -> Reply:
     """No answer before the event is set; without one, never."""
     return replace(reply or says("late"), waits=until or asyncio.Event())
+
+
+def in_pieces(reply: Reply, pieces: int = 4, after: int | None = None) -> Reply:
+    """The reply, streamed in so many pieces; what is odd about it happens `after` that many."""
+    return replace(reply, pieces=pieces, after=after)
+
+
+def breaks_off(reply: Reply) -> Reply:
+    """A stream that says in the middle that the provider cannot go on."""
+    return replace(reply, fails=True)

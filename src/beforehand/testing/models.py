@@ -6,6 +6,7 @@ It reads, checks and repairs answers exactly as a real one does, and writes down
 """
 
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ class ScriptedModel:
             if isinstance(outcome, Exception):
                 raise outcome
             meter.add(self._cost)
+            meter.hear(outcome if isinstance(outcome, str) else json.dumps(outcome))
             if isinstance(outcome, str):
                 return Reply(outcome, model=self.name)
             return Reply(arguments=outcome, model=self.name)

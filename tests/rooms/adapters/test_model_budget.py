@@ -57,7 +57,7 @@ async def test_each_limit_holds(limits: dict[str, Any], count: int) -> None:
 async def test_the_sentence_says_which_limit_and_how_much() -> None:
     budgeted, _ = budget(requests=1)
     await budgeted.answer(ASK)
-    with pytest.raises(ModelBudgetError, match="budget of 1 requests is used up: 1 used"):
+    with pytest.raises(ModelBudgetError, match="budget of 1 request is used up: 1 used"):
         await budgeted.answer(ASK)
 
 

@@ -12,7 +12,8 @@ from beforehand.app.crafts import Crafts
 from beforehand.app.decisions import close_decision, open_decision
 from beforehand.app.inbox import answer_decision, list_decisions, show_decision
 from beforehand.app.intake import PlanInput
-from beforehand.app.plans import create_plan, get_plan, regenerate_plan
+from beforehand.app.plan_changes import regenerate_plan
+from beforehand.app.plans import create_plan, get_plan
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import save_scene
 from beforehand.app.settings import load_settings

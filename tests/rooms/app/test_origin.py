@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from beforehand.app.intake import PlanInput
-from beforehand.app.plans import create_plan, get_plan, regenerate_plan
+from beforehand.app.plan_changes import regenerate_plan
+from beforehand.app.plans import create_plan, get_plan
 from beforehand.app.runtime import Runtime
 from beforehand.model.plan import Plan
 

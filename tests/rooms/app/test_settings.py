@@ -36,6 +36,29 @@ def test_every_wrong_setting_is_told_at_once(tmp_path: Path) -> None:
     assert "port" in next(problem for problem in refused.value.problems if problem.about == "prot").nearest
 
 
+def test_a_variable_that_is_no_setting_is_a_warning_with_the_nearest_one(tmp_path: Path) -> None:
+    config = tmp_path / "beforehand.toml"
+    config.write_text("[mcp.files]\ncommand = 'node'\n")
+    strange = {"BEFOREHAND_TOKN": "x", "BEFOREHAND_port": "1", "BEFOREHAND_EMPTY": "", "BEFOREHAND_BLANK": " "}
+    known = {"BEFOREHAND_HOST": "127.0.0.1", "BEFOREHAND_SECRET_DOOR": "x", "PATH": "/bin"}
+    warnings = load_settings({"workspace": str(tmp_path)}, {**known, **strange}, config).warnings
+    assert [warning.split(". ")[0] for warning in warnings[:2]] == [
+        "Unknown setting 'BEFOREHAND_TOKN'",
+        "Unknown setting 'BEFOREHAND_port'",
+    ]
+    assert "BEFOREHAND_TOKEN" in warnings[0]
+    assert "BEFOREHAND_PORT" in warnings[1]
+    assert "[mcp]" in warnings[2]
+    assert len(warnings) == 3
+
+
+def test_blanks_are_no_value(tmp_path: Path) -> None:
+    config = tmp_path / "beforehand.toml"
+    config.write_text("host = ' '\n")
+    found = load_settings({}, {"BEFOREHAND_TOKEN": "  ", "BEFOREHAND_PORT": " "}, config)
+    assert (found["token"], found["port"], found["host"]) == (None, 8700, "127.0.0.1")
+
+
 def test_a_broken_file_is_a_sentence(tmp_path: Path) -> None:
     config = tmp_path / "beforehand.toml"
     config.write_text("= broken")
@@ -46,3 +69,18 @@ def test_a_broken_file_is_a_sentence(tmp_path: Path) -> None:
 def test_the_store_that_is_set_is_handed_on_as_it_is(tmp_path: Path) -> None:
     for db in ("sqlite:///other.db", "memory:", "some/path.db", "mysql://host/db"):
         assert load_settings({"db": db}, {}, tmp_path / "none").database == db
+
+
+@pytest.mark.parametrize(
+    ("given", "means"), [("true", True), ("YES", True), ("1", True), ("off", False), ("no", False), ("", None)]
+)
+def test_a_yes_or_no_is_read_as_people_write_it(tmp_path: Path, given: str, means: bool | None) -> None:
+    assert load_settings({}, {"BEFOREHAND_MODEL_STREAM": given}, tmp_path / "none")["model_stream"] is means
+
+
+def test_what_is_no_yes_or_no_is_told(tmp_path: Path) -> None:
+    config = tmp_path / "beforehand.toml"
+    config.write_text("model_stream = false\n")
+    assert load_settings({}, {}, config)["model_stream"] is False
+    with pytest.raises(BadInputError, match="must be a yes or a no"):
+        load_settings({}, {"BEFOREHAND_MODEL_STREAM": "perhaps"}, config)

@@ -83,6 +83,7 @@ def test_what_holds(text: str, holds: bool) -> None:
         ("${a b} == 1", "at character 1: '${a b}' is not a reference such as $step_1.part"),
         ("(" * 200 + "1" + ")" * 200, "it is nested too deeply"),
         ("not " * 200 + "1", "it is nested too deeply"),
+        ("1 < " + "9" * 5000, "at character 5: a number has at most 300 digits"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(text: str, says: str) -> None:

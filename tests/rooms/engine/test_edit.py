@@ -113,6 +113,11 @@ def test_edits_build_on_each_other() -> None:
             "edit.fixed_field",
             "edits[0]: order, status cannot be set by an edit.",
         ),
+        (
+            {"op": "move", "id": "a", "after": "a"},
+            "edit.shape",
+            "edits[0]: a step is moved before or after another one, not itself.",
+        ),
         ({"op": "move", "id": "a"}, "edit.shape", "edits[0]: a move needs either `before` or `after`."),
         (
             {"op": "move", "id": "a", "before": "z"},

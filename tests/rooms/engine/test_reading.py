@@ -23,6 +23,8 @@ def says(document: Any) -> list[str]:
         ({"steps": [{"id": "a"}]}, "a needs the field 'tool'."),
         ({"steps": [{"tool": "t"}]}, "steps[0] needs the field 'id'."),
         ({"steps": [{"id": "a b", "tool": "t"}]}, "a b: id may hold only letters, digits, `_` and `-`."),
+        ({"steps": [{"id": "a", "tool": ""}]}, "a: tool must not be empty."),
+        ({"steps": [{"id": "a" * 201, "tool": "t"}]}, f"{'a' * 100}: id should have at most 200 characters."),
         ({"steps": [{"id": "a\x00", "tool": "t"}]}, "a\x00: id may hold only letters, digits, `_` and `-`."),
         ({"steps": [{"id": "a", "tool": "t", "dependsOn": "b"}]}, "a: dependsOn must be a list."),
         (
@@ -35,7 +37,11 @@ def says(document: Any) -> list[str]:
         ),
         (
             {"steps": [{"id": "a", "tool": "t", "retries": -1}]},
-            "a: retries should be greater than or equal to 0.",
+            "a: retries must be 0 or more.",
+        ),
+        (
+            {"name": "n" * 1001, "steps": [{"id": "a", "tool": "t"}]},
+            "plan: name should have at most 1000 characters.",
         ),
     ],
 )

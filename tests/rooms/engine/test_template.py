@@ -2,9 +2,13 @@ from typing import Any
 
 import pytest
 
-from beforehand.engine.template import fill_template, parameter_from_text, template_problems
+from beforehand.engine.condition import parse_condition
+from beforehand.engine.references import Reference
+from beforehand.engine.template import fill_template, parameter_from_text, plan_problems, template_problems
+from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import ParameterSpec, Template
+from beforehand.ports.tool import ToolSpec
 
 
 def template(steps: Any = None, **parameters: Any) -> Template:
@@ -50,6 +54,17 @@ def test_in_a_condition_a_parameter_is_a_literal() -> None:
     assert [problem.about for problem in template_problems(undeclared)] == ["$params.limit"]
 
 
+@pytest.mark.parametrize("what", ["fast", "a' or 'b' == 'b", 'a" or "b" == "b', "$x", "\\", "true", "${x.y} or true"])
+@pytest.mark.parametrize("form", ["$params.what", "${params.what}", "'${params.what}'", '"${params.what}"'])
+def test_whatever_a_parameter_holds_it_stays_one_literal_of_a_condition(what: str, form: str) -> None:
+    steps = [{"id": "a", "tool": "t", "when": f"{form} == $x or '$params.n ${{x}}' == 1"}]
+    filled = fill_template(template(steps, **FULL), {"what": what})
+    condition = parse_condition(filled["steps"][0]["when"])
+    assert condition.references == (Reference("x"),)
+    assert condition.holds(lambda reference: what)
+    assert not condition.holds(lambda reference: "else")
+
+
 def test_everything_wrong_with_the_parameters_is_told() -> None:
     with pytest.raises(BadInputError) as caught:
         fill_template(template(**FULL), {"n": "three", "files": {}, "nope": 1})
@@ -78,6 +93,60 @@ def test_a_template_is_checked_before_it_is_used() -> None:
         "template.unknown_parameter",
     ]
     assert template_problems(template(**FULL)) == []
+
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"path": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["path"],
+    "additionalProperties": False,
+}
+TOOLS = ToolCatalog([ToolSpec("t", "", _SCHEMA, "idempotent", writes=("path",))])
+
+
+def step(id: str, tool: str = "t", path: str = "$params.what", **more: Any) -> dict[str, Any]:
+    return {"id": id, "tool": tool, "args": {"path": path}, **more}
+
+
+def test_what_no_parameter_can_mend_is_told_when_it_is_kept() -> None:
+    bad = template(
+        [
+            step("a", "tt", timeoutS="$params.n"),
+            step("b", dependsOn=["c"], colour="$params.what"),
+            step("c", dependsOn=["b", "gone", "$params.what"], when="$params.n >"),
+            {"id": "d", "tool": "t", "args": {"pth": "$params.what", "n": "many"}},
+            step("e", path="x"),
+            step("f", path="${nowhere} ${params.what}"),
+        ],
+        **FULL,
+    )
+    assert [(problem.code, problem.path) for problem in plan_problems(bad, TOOLS)] == [
+        ("plan.unknown_key", "steps[1].colour"),
+        ("step.unknown_tool", "steps[0].tool"),
+        ("step.unknown_dependency", "steps[2].dependsOn"),
+        ("step.unknown_reference", "steps[5].args.path"),
+        ("step.bad_condition", "steps[2].when"),
+        ("step.bad_args", "steps[3].args"),
+        ("step.bad_args", "steps[3].args"),
+        ("step.bad_args", "steps[3].args.n"),
+        ("plan.cycle", "steps"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [step("a", "$params.what", timeout_s="$params.n", retries="${params.n}", onFailure="$params.what")],
+        [step("a"), step("b", depends_on=["a", "$params.what"]), step("c", dependsOn="$params.files")],
+        [{"id": "a", "tool": "t", "args": "$params.what"}, "$params.what", step("b", dependsOn=["c"], path="$d")],
+        [step("a-${params.n}"), step("b", dependsOn=["a-2"])],
+        [step("a", forEach="$params.files", when="${params.n} > 2 and '${params.what}' == $params.what")],
+        [step("a", path="x"), step("b", path="x", dependsOn=["$params.what"])],
+        [step("a", path="x"), step("b", path="x", status="$params.what")],
+    ],
+)
+def test_what_a_parameter_decides_is_left_for_its_use(steps: list[Any]) -> None:
+    assert plan_problems(template(steps, **FULL), TOOLS) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from beforehand.adapters.memory.store import MemoryStore
 from beforehand.loop.outbox import Outbox
 from beforehand.model.errors import UnavailableError
 
@@ -31,7 +32,7 @@ async def settle() -> None:
 
 
 async def test_a_machine_that_hangs_delays_nobody_else() -> None:
-    machines, outbox = Machines(), Outbox()
+    machines, outbox = Machines(), Outbox(MemoryStore())
     for number in (1, 2):
         for machine in ("slow", "quick"):
             outbox.send(machine, lambda machine=machine, number=number: machines.take(machine, number))
@@ -44,7 +45,7 @@ async def test_a_machine_that_hangs_delays_nobody_else() -> None:
 
 @pytest.mark.parametrize("bad", [13, 14])
 async def test_a_command_that_fails_is_not_the_end(bad: int) -> None:
-    machines, outbox = Machines(), Outbox()
+    machines, outbox = Machines(), Outbox(MemoryStore())
     for number in (1, bad, 2):
         outbox.send("a", lambda number=number: machines.take("a", number))
     await settle()
@@ -55,7 +56,7 @@ async def test_a_command_that_fails_is_not_the_end(bad: int) -> None:
 
 
 async def test_closing_cuts_off_what_hangs_and_sends_nothing_more() -> None:
-    machines, outbox = Machines(), Outbox()
+    machines, outbox = Machines(), Outbox(MemoryStore())
     for number in (1, 2):
         outbox.send("slow", lambda number=number: machines.take("slow", number))
     await settle()

@@ -7,7 +7,8 @@ from typing import Any
 
 from beforehand.app.inbox import answer_decision, list_decisions
 from beforehand.app.intake import PlanInput
-from beforehand.app.plans import create_plan, edit_plan
+from beforehand.app.plan_changes import edit_plan
+from beforehand.app.plans import create_plan
 from beforehand.app.runs import adopt_version, rerun_from, start_run
 from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import find_document, save_scene
@@ -18,7 +19,7 @@ from beforehand.crafts.fleet.core.inputs import PatchStream
 from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.ports.store import EventFilter
 
-PATIENCE_S = 30
+PATIENCE_S = 90
 
 
 async def ended(runtime: Runtime, run_id: str, times: int = 1) -> None:

@@ -86,7 +86,8 @@ def test_no_pallet_is_lost_or_doubled(script):
     play(sim, script)
     places = list(sim.pallets().values())
     kept = sim.snapshot()["pallets"]
-    held = [pallet for pallet in [*kept["standing"].values(), *kept["carried"].values()] if pallet]
+    carried = [pallet for many in kept["carried"].values() for pallet in many]
+    held = [pallet for pallet in [*kept["standing"].values(), *carried] if pallet]
     assert sorted(held) == list(sim.pallets()) == ["pallet-1", "pallet-2"]
     assert len(set(places)) == 2
 

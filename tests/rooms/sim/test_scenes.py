@@ -13,7 +13,7 @@ from beforehand.adapters.sim.roads import Roads
 from beforehand.crafts.fleet.core.scene import read_fleet
 
 ROOT = Path(__file__).parents[3]
-NAMES = ["line_pick_drop", "drive_in_lane", "cross_dock", "hall"]
+NAMES = ["line_pick_drop", "drive_in_lane", "cross_dock", "hall", "milk_run", "washer_shuttle", "crossing"]
 
 
 def scene(name):

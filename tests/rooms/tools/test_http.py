@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from beforehand.adapters.files import DiskWorkspace
+from beforehand.adapters.tools.addresses import AllowedHosts
 from beforehand.adapters.tools.http import MAX_BODY_BYTES, HttpGet
 from beforehand.model.errors import Fault
 from beforehand.ports.tool import ToolContext
@@ -164,6 +165,10 @@ async def test_the_refusal_says_what_to_set(site: Site, get: Callable[..., Any])
         await get(site.url(), HttpGet(["127.0.0.1:1", "other"]))
     assert caught.value.says == f"http_get refuses {site.url()}: 127.0.0.1 is not a public address."
     assert f"127.0.0.1:{site.port} in BEFOREHAND_HTTP_ALLOW" in caught.value.hint
+    with pytest.raises(Fault) as caught:
+        await get("http://[::1]:81/", HttpGet())
+    assert "name [::1]:81 in BEFOREHAND_HTTP_ALLOW" in caught.value.hint
+    assert AllowedHosts(["[::1]:81"]).admits("::1", 81)
 
 
 async def test_a_named_host_is_asked_by_its_name(site: Site, get: Callable[..., Any]) -> None:

@@ -47,6 +47,7 @@ class Append(Tool):
         async with self._turn:  # two calls at once would each write without the other's line
             before = await held(args["path"], context)
             line = f"{context.key}\t{args['line']}\n"
+            context.before_effect()
             await context.workspace.write(inside(args["path"], context), before + line.encode())
         context.log(f"Appended to {args['path']}.")
         await self._side("after", args, context)

@@ -10,7 +10,7 @@ from beforehand.adapters.files import paths
 from beforehand.adapters.files.diff import file_diff
 from beforehand.adapters.files.paths import Kind
 from beforehand.model.errors import Fault
-from beforehand.ports.tool import Workspace
+from beforehand.ports.tool import Workspace, file_state
 
 
 class UnknownContentFault(Fault):
@@ -82,22 +82,24 @@ class OverlayWorkspace:
             raise paths.not_a_file(path, kind)
         return await self._under.read(key)
 
-    async def write(self, path: str, content: bytes) -> None:
+    async def write(self, path: str, content: bytes, *, over: str | None = None) -> None:
         if len(content) > paths.MAX_BYTES:
             raise paths.too_large(path, len(content))
+        await self._refuse_changed(path, over)
         self._changed[await self._writable(path)] = content
 
     async def write_unknown(self, path: str, why: str) -> None:
         """The file will be written, but with what is not known before `why` has happened."""
         self._changed[await self._writable(path)] = why
 
-    async def delete(self, path: str) -> None:
+    async def delete(self, path: str, *, over: str | None = None) -> None:
         paths.clean(path)
         kind = await self.kind(path)
         if kind is None:
             raise await self._absent(path, await self.canonical(path))
         if kind != "file":
             raise paths.not_a_file(path, kind)
+        await self._refuse_changed(path, over)
         self._changed[await self.canonical(path, follow_last=False)] = None
 
     async def entries(self, path: str) -> list[str]:
@@ -138,6 +140,12 @@ class OverlayWorkspace:
             raise paths.through_a_file(path)
         self._folders.update(_above(key))
         return key
+
+    async def _refuse_changed(self, path: str, over: str | None) -> None:
+        if over is not None:
+            held = await self.read(path) if await self.kind(path) == "file" else None
+            if file_state(held) != over:
+                raise paths.changed(path)
 
     async def _absent(self, path: str, key: str) -> Fault:
         return paths.through_a_file(path) if await self._through_file(key) else paths.missing(path)

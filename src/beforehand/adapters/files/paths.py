@@ -8,7 +8,7 @@ import errno
 import os
 from typing import Literal
 
-from beforehand.model.errors import Fault
+from beforehand.model.errors import ChangedSinceError, Fault
 
 Kind = Literal["file", "folder", "other"]
 """What lies at a path; `other` is a device, a pipe or a socket."""
@@ -120,6 +120,21 @@ def closed(path: str) -> Fault:
         "file.closed",
         "Name another file; settings are changed by hand.",
     )
+
+
+def busy(path: str) -> Fault:
+    """Another process holds the folder's lock; nothing was done."""
+    return Fault(
+        f"Another process has kept the folder of {shown(path)} locked for too long, so nothing was changed.",
+        code="file.busy",
+        hint="End what holds it, or try again.",
+        transient=True,
+        untouched=True,
+    )
+
+
+def changed(path: str) -> ChangedSinceError:
+    return ChangedSinceError(f"{shown(path)} has changed since this was looked at.")
 
 
 def too_large(path: str, size: int) -> Fault:

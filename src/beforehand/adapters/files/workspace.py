@@ -10,15 +10,18 @@ import errno
 import fcntl
 import os
 import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TypeVar
 
 from beforehand.adapters.files import paths
 from beforehand.adapters.files.closed import Closed, is_within
 from beforehand.adapters.files.paths import Kind
 from beforehand.model.errors import Fault
+from beforehand.ports.tool import file_state
 
 Parts = tuple[str, ...]
 ValueT = TypeVar("ValueT")
@@ -26,14 +29,30 @@ ValueT = TypeVar("ValueT")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
+_CHANGING = threading.Lock()
+_BUSY_S = 10.0
+_LOOK_S = 0.01
+
 
 class DiskWorkspace:
-    """Files under `root`; `closed` (such as the home's own data) is refused, by whatever name or link it is reached."""
+    """Files under `root`; `closed` (such as the home's own data) is refused, by whatever name or link it is reached.
 
-    def __init__(self, root: Path, *, closed: Iterable[Path] = (), closed_names: Iterable[str] = ()) -> None:
+    `before_change` is called, in a thread, right before a file gets its content or goes: it raises where this process
+    may change nothing any more.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        closed: Iterable[Path] = (),
+        closed_names: Iterable[str] = (),
+        before_change: Callable[[], None] = lambda: None,
+    ) -> None:
         self._root = os.path.realpath(root)
         self._closed = Closed(self._root, closed, closed_names)
         self._swept: set[Parts] = set()
+        self._before_change = before_change
 
     def describe(self) -> str:
         return self._root
@@ -57,11 +76,11 @@ class DiskWorkspace:
         """How many bytes a file has, and the first of them."""
         return await asyncio.to_thread(self._head, path, most)
 
-    async def write(self, path: str, content: bytes) -> None:
-        await _to_the_end(lambda: self._write(path, content))
+    async def write(self, path: str, content: bytes, *, over: str | None = None) -> None:
+        await _to_the_end(lambda: self._write(path, content, over))
 
-    async def delete(self, path: str) -> None:
-        await _to_the_end(lambda: self._delete(path))
+    async def delete(self, path: str, *, over: str | None = None) -> None:
+        await _to_the_end(lambda: self._delete(path, over))
 
     async def entries(self, path: str) -> list[str]:
         """The names in a folder, sorted; folders end with `/`."""
@@ -143,7 +162,26 @@ class DiskWorkspace:
             self._refuse_twin(path, found)
             return found.st_size, os.read(file, most)
 
-    def _write(self, path: str, content: bytes) -> None:
+    def _refuse_changed(self, path: str, over: str | None) -> None:
+        """What lies there must be what was looked at; what is no plain file is refused by the change itself."""
+        if over is None:
+            return
+        held: bytes | None = None
+        try:
+            held = self._read(path)
+        except Fault as fault:
+            if fault.code == "file.too_large":
+                raise paths.changed(path) from None
+            if fault.code != "file.missing":
+                return
+        if file_state(held) != over:
+            raise paths.changed(path)
+
+    def _about_to_change(self, path: str, over: str | None) -> None:
+        self._before_change()
+        self._refuse_changed(path, over)
+
+    def _write(self, path: str, content: bytes, over: str | None) -> None:
         if len(content) > paths.MAX_BYTES:
             raise paths.too_large(path, len(content))
         *folder, name = self._resolve(path) or ("",)
@@ -154,9 +192,9 @@ class DiskWorkspace:
                 self._swept.add(tuple(folder))
             with suppress(FileNotFoundError):
                 self._refuse_twin(path, os.stat(name, dir_fd=fd, follow_symlinks=False))
-            _replace(path, name, fd, content)
+            _replace(path, name, fd, content, lambda: self._about_to_change(path, over))
 
-    def _delete(self, path: str) -> None:
+    def _delete(self, path: str, over: str | None) -> None:
         *folder, name = self._resolve(path, follow_last=False) or ("",)
         _refuse_root(path, name)
         kind = self._kind(path)
@@ -166,7 +204,9 @@ class DiskWorkspace:
             if kind is None:
                 raise paths.missing(path)
             self._refuse_twin(path, os.stat(name, dir_fd=fd, follow_symlinks=False))
-            os.unlink(name, dir_fd=fd)
+            with _alone(path, fd):
+                self._about_to_change(path, over)
+                os.unlink(name, dir_fd=fd)
             os.fsync(fd)
 
     def _entries(self, path: str) -> list[str]:
@@ -264,7 +304,36 @@ def _read_all(path: str, file: int) -> bytes:
     return b"".join(chunks)
 
 
-def _replace(path: str, name: str, fd: int, content: bytes) -> None:
+@contextmanager
+def _alone(path: str, fd: int) -> Iterator[None]:
+    """From the last look at a file of this folder until it has its new content: nobody changes one in between.
+
+    Neither another call here nor, where the file system has locks, another process: workers may share a workspace.
+    """
+    with _CHANGING:
+        _lock(path, fd)
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def _lock(path: str, fd: int) -> None:
+    give_up = monotonic() + _BUSY_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if monotonic() > give_up:
+                raise paths.busy(path) from None
+        except OSError:  # no such locks here
+            return
+        sleep(_LOOK_S)
+
+
+def _replace(path: str, name: str, fd: int, content: bytes, before_change: Callable[[], None]) -> None:
     """Put the content under the name in one instant. Tried again if another process swept the temporary file away."""
     old: os.stat_result | None = None
     with suppress(FileNotFoundError), _plain_file(path, name, fd, os.O_WRONLY) as file:
@@ -272,14 +341,15 @@ def _replace(path: str, name: str, fd: int, content: bytes) -> None:
     for attempt in range(3):
         temporary = f"{paths.TEMP_PREFIX}{os.urandom(8).hex()}{paths.TEMP_SUFFIX}"
         try:
-            with _written(temporary, fd, content, old):
+            with _written(temporary, fd, content, old), _alone(path, fd):
+                before_change()
                 os.rename(temporary, name, src_dir_fd=fd, dst_dir_fd=fd)
             os.fsync(fd)
             return
         except FileNotFoundError:
             if attempt == 2:
                 raise
-        except OSError:
+        except (OSError, Fault):
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=fd)
             raise

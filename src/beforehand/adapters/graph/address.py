@@ -30,6 +30,11 @@ class GraphAddress:
         return f"{self.scheme}://{self._place}"
 
     @property
+    def encrypted(self) -> bool:
+        """Whether the server's certificate must be believed; `+ssc` takes any."""
+        return self.scheme.endswith("+s")
+
+    @property
     def shown(self) -> str:
         """The address as sentences name it, without user and password."""
         return self._place + (f"/{self.database}" if self.database else "")

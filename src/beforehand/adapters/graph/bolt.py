@@ -7,7 +7,8 @@ The driver is loaded when it is first needed.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Mapping
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -49,12 +50,23 @@ async def within(seconds: float, answer: Awaitable[T]) -> T:
 
 
 class BoltGraph:
-    """`any_name` reads nodes that belong to no scene under whatever name is asked for, if there are no others."""
+    """`any_name` reads nodes that belong to no scene under whatever name is asked for, if there are no others.
 
-    def __init__(self, address: GraphAddress, *, timeout_s: float = TIMEOUT_S, any_name: bool = False) -> None:
+    `trust` says whose certificates are believed where the address asks for encryption.
+    """
+
+    def __init__(
+        self,
+        address: GraphAddress,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        any_name: bool = False,
+        trust: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+    ) -> None:
         self.address = address
         self._timeout_s = timeout_s
         self._any_name = any_name
+        self._trust = trust
         self._driver: Any = None
         self._names_unique = False
 
@@ -167,8 +179,11 @@ class BoltGraph:
             # What it would log as errors comes to the caller as one, in a sentence.
             logging.getLogger("neo4j").setLevel(logging.CRITICAL)
             address = self.address
+            # The driver takes a context of ours only for schemes that do not ask for one of its own.
+            encryption: dict[str, Any] = {"ssl_context": self._trust()} if address.encrypted else {}
             self._driver = AsyncGraphDatabase.driver(
-                address.url,
+                address.url.replace("+s:", ":", 1) if encryption else address.url,
+                **encryption,
                 auth=(address.user, address.password or "") if address.user else None,
                 connection_timeout=self._timeout_s,
                 connection_acquisition_timeout=self._timeout_s,

@@ -3,6 +3,7 @@
 The server's own words stay out of them, except its error code: they may hold paths and values nobody asked for.
 """
 
+import ssl
 from collections.abc import Iterable
 
 from beforehand.adapters.graph.address import GraphAddress
@@ -51,11 +52,22 @@ def _explained(error: BaseException, address: GraphAddress, timeout_s: float) ->
         return ("not_bolt", f"What answers at {address.shown} does not speak Bolt.", _LOOK)
     if isinstance(error, TimeoutError) or "deadline" in str(error):
         return ("slow", f"{server} gave no answer within {timeout_s:g} s.", "Try again when it is less busy.")
+    if _is_certificate(error):
+        says = f"{server} shows a certificate that is not believed."
+        return ("certificate", says, "Name its authority in BEFOREHAND_TLS_CA, or call it by the name it certifies.")
     if isinstance(error, said.DriverError | OSError):
         return ("gone", f"{server} does not answer, or closed the connection.", _LOOK)
     if code.startswith("Neo.TransientError") or code.endswith(".ConstraintValidationFailed"):
         return ("busy", f"{server} could not do it just now ({code}).", "Try again.")
     return ("failed", f"{server} could not do it ({code or type(error).__name__}).", "Its own log says why.")
+
+
+def _is_certificate(error: BaseException | None) -> bool:
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 _LOOK = "Check that it runs, and that host, port and encryption in BEFOREHAND_GRAPH are right."

@@ -68,7 +68,8 @@ def encoded(event: Event, project: Projection, upcasters: Upcasters) -> Entry:
     what = f"The event {kind}"
     data = to_bytes(event.data, what, "data")
     tail = _tail(event, data, what)
-    check_text(event.owner, what, "owner")
+    if not event.owner.isascii():
+        check_text(event.owner, what, "owner")
     run_id, task_id = _id(about.get("runId")), _id(about.get("taskId"))
     version, changes = kind_version(kind, upcasters), changes_of(event, data, project)
     return Entry(event.ts, kind, event.scene, event.owner, run_id, task_id, version, tail, changes)
@@ -161,6 +162,11 @@ def up_to(most_bytes: int | None, records: Iterable[Record]) -> list[Record]:
         if most_bytes is not None and size >= most_bytes:
             break
     return found
+
+
+def has_reached(most_bytes: int | None, records: Iterable[Record]) -> bool:
+    """Whether that much was found, so that there may be more."""
+    return most_bytes is not None and sum(len(record.line) for record in records) >= most_bytes
 
 
 def _written(kept: Kept) -> Event:

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from beforehand.model.errors import BadInputError, NotLeadingError, TooLargeError, UnavailableError
+from beforehand.model.errors import BadInputError, NotLeadingError, RefusedError, TooLargeError, UnavailableError
 from beforehand.model.event import iso
 from beforehand.ports.store import EventFilter, Leader
 
@@ -22,6 +22,15 @@ def led_by_another(where: str, leader: Leader | None) -> NotLeadingError:
         f"Process {leader.pid} on {leader.host} leads the log {where}{server} since {iso(leader.since)}.",
         hint=f"Use its server{server}, or stop it and try again." if server else "Wait for it to end, or stop it.",
         extra={"path": where, **asdict(leader)},
+    )
+
+
+def servers_first(where: str) -> NotLeadingError:
+    """The refusal of the lead to a command while servers stand by for it."""
+    return NotLeadingError(
+        f"Servers stand by for the log {where}, and one of them is about to lead it.",
+        hint="Try again in a few seconds.",
+        extra={"path": where, "url": None, "note": "server"},
     )
 
 
@@ -68,3 +77,17 @@ def check_filter(only: EventFilter) -> None:
         raise TooLargeError(
             f"{len(only.kinds)} kinds of events are too many to ask for at once; {_MOST_KINDS} is the limit."
         )
+
+
+def not_empty(where: str) -> RefusedError:
+    return RefusedError(
+        f"The log {where} holds something already; nothing was copied.",
+        code="store.not_empty",
+        hint="Name a home or a database that is empty.",
+    )
+
+
+def only_in_memory() -> BadInputError:
+    return BadInputError(
+        "A log in memory is gone with its process, so there is nothing to copy or upgrade.", code="settings.db"
+    )

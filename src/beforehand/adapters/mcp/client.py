@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beforehand.adapters.mcp.config import McpServerConfig, ToolPolicy
 from beforehand.adapters.mcp.connection import McpConnection, root_cause
-from beforehand.model.errors import Fault, UnavailableError
+from beforehand.model.errors import Fault, InDoubtError, UnavailableError
 from beforehand.model.reason import Reason
 from beforehand.ports.tool import Destructive, Effect, Preview, Tool, ToolContext, ToolSpec, Unknown
 
@@ -112,9 +112,8 @@ class McpTool(Tool):
             self._connection.suspect()
             raise self._timed_out() from None
         except (OSError, RuntimeError, ValueError) as error:
-            raise Fault(
-                f"{self.spec.name} gave no usable answer: {root_cause(error)}.", code="mcp.bad_answer"
-            ) from error
+            says = f"{self.spec.name} gave no usable answer: {root_cause(error)}."
+            raise self._unanswered(says, "mcp.bad_answer", transient=False) from error
 
     async def _fault(self, client: "Client", error: "MCPError") -> Fault:
         import mcp_types
@@ -124,13 +123,8 @@ class McpTool(Tool):
             return self._timed_out()
         if error.code == mcp_types.CONNECTION_CLOSED or error.message == "Session terminated":
             await self._connection.drop(client)
-            return Fault(
-                f"The MCP server {self._connection.config.name} went away during {self.spec.name}; whether it "
-                "was done is not known.",
-                transient=True,
-                code="mcp.gone",
-                hint="The server is started again with the next call.",
-            )
+            says = f"The MCP server {self._connection.config.name} went away during {self.spec.name}."
+            return self._unanswered(says, "mcp.gone", "The server is started again with the next call.")
         refused = error.code in (mcp_types.INVALID_PARAMS, mcp_types.METHOD_NOT_FOUND)
         return Fault(
             f"The MCP server {self._connection.config.name} refused {self.spec.name}: {error.message}",
@@ -140,12 +134,15 @@ class McpTool(Tool):
         )
 
     def _timed_out(self) -> Fault:
-        return Fault(
-            f"{self.spec.name} did not answer within {self._connection.config.timeout_s:g} s.",
-            transient=True,
-            code="mcp.timeout",
-            hint=f"Set timeout_s in mcp.{self._connection.config.name} if it needs longer.",
-        )
+        says = f"{self.spec.name} did not answer within {self._connection.config.timeout_s:g} s."
+        hint = f"Set timeout_s in mcp.{self._connection.config.name} if it needs longer."
+        return self._unanswered(says, "mcp.timeout", hint)
+
+    def _unanswered(self, says: str, code: str, hint: str = "", *, transient: bool = True) -> Fault:
+        """It was sent and nobody knows what came of it: of a physical call a person decides, others may be retried."""
+        if self.spec.effect == "physical":
+            return InDoubtError(f"{says} Whether it was done is not known.", hint=hint)
+        return Fault(says, transient=transient, code=code, hint=hint)
 
 
 async def _listed(client: "Client") -> "list[mcp_types.Tool]":

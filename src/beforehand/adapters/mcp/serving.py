@@ -31,8 +31,11 @@ async def serve_stdio(offer: McpOffer, version: str) -> None:
     from mcp.server.stdio import stdio_server
 
     server = make_server(offer, version)
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+    try:
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+    except* BrokenPipeError:
+        pass  # it went before its answer was there
 
 
 @asynccontextmanager
@@ -58,10 +61,10 @@ def make_server(offer: McpOffer, version: str) -> "Server[Any]":
         tool = offer.tools.get(params.name)
         if tool is None:
             raise _protocol_error(NotFoundError.unknown("tool", params.name, offer.tools))
-        return await _called(tool, offer.desk_for(context.request), params.arguments or {})
+        return await _called(tool, offer.access_for(context.request), params.arguments or {})
 
     async def list_resources(context: Any, params: Any) -> ListResourcesResult:
-        pages = await _told(offer.pages(offer.desk_for(context.request)))
+        pages = await _told(offer.pages(offer.access_for(context.request)))
         return ListResourcesResult(
             resources=[
                 Resource(
@@ -77,7 +80,7 @@ def make_server(offer: McpOffer, version: str) -> "Server[Any]":
 
     async def read_resource(context: Any, params: Any) -> "ReadResourceResult":
         uri = str(params.uri)
-        return _page(uri, await _told(offer.page(offer.desk_for(context.request), uri)))
+        return _page(uri, await _told(offer.page(offer.access_for(context.request), uri)))
 
     async def list_prompts(context: Any, params: Any) -> ListPromptsResult:
         return ListPromptsResult(prompts=[_shown_prompt(prompt) for prompt in offer.prompts.values()])
@@ -120,10 +123,10 @@ def _shown(tool: McpTool) -> "Tool":
     )
 
 
-async def _called(tool: McpTool, desk: Any, arguments: Mapping[str, Any]) -> "CallToolResult":
+async def _called(tool: McpTool, access: Any, arguments: Mapping[str, Any]) -> "CallToolResult":
     try:
         _refuse_misfits(tool, arguments)
-        return answered(await tool.call(desk, arguments))
+        return answered(await tool.call(access, arguments))
     except BeforehandError as error:
         return refused(error)
     except RecursionError:

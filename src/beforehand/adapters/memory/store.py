@@ -5,6 +5,7 @@ store sees what the disk would show. `break_down` makes writes fail as a full di
 """
 
 import asyncio
+import math
 import os
 import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,6 +44,8 @@ def _no_rows(event: Event) -> Iterable[Row]:
 
 
 class MemoryStore:
+    archive = None
+
     def __init__(
         self,
         project: Projection = _no_rows,
@@ -206,6 +209,9 @@ class MemoryStore:
     async def leader(self) -> Leader | None:
         self._check_open()
         return self._shared.leader
+
+    def lead_left_s(self) -> float:
+        return 0.0 if self._epoch is None or self._closed else math.inf
 
     async def close(self) -> None:
         """Write what is queued and give the lead back; closing twice is closing once."""

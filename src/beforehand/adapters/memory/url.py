@@ -1,13 +1,19 @@
 """Logs in memory, by URL: `memory:` is a new one each time. Satisfies `ports.store.StoreScheme`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
+from beforehand.adapters.log import one_server
+from beforehand.adapters.log.refusals import only_in_memory
 from beforehand.adapters.memory.log import WHERE
 from beforehand.adapters.memory.store import MemoryStore
 from beforehand.model.finding import Finding
 from beforehand.model.versions import Upcasters
-from beforehand.ports.store import Leader, Projection, Row, Store
+from beforehand.ports.store import Leader, Part, Projection, Row, Store
+
+stand_by = one_server.stand_by
+read_servers = one_server.read_servers
+private_files = one_server.private_files
 
 
 async def open_store(
@@ -45,6 +51,26 @@ def store_files(url: str) -> list[Path]:
 
 def check_log(url: str) -> list[Finding]:
     return []
+
+
+async def migrate_store(url: str) -> tuple[int, int]:
+    raise only_in_memory()
+
+
+async def give_room_back(url: str) -> None:
+    raise only_in_memory()
+
+
+async def copy_beside(url: str, target: Path) -> None:
+    raise only_in_memory()
+
+
+def read_parts(url: str) -> AsyncIterator[Part]:
+    raise only_in_memory()
+
+
+async def write_parts(url: str, parts: AsyncIterator[Part]) -> None:
+    raise only_in_memory()
 
 
 def seeded_store(project: Projection, rows: Iterable[Row]) -> Store:

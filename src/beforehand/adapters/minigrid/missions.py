@@ -85,5 +85,5 @@ def _check_mission(mission: Any) -> Iterator[Problem]:
             code="scene.unknown_mission", about=mission[:60], says=told.says, path="mission", nearest=told.nearest
         )
     elif not _SHAPE.fullmatch(mission):
-        says = f"{mission[:60]!r} is no name of a BabyAI mission: they are written like BabyAI-GoToLocal-v0."
+        says = f"{mission[:60]!r} is not the name of a BabyAI mission; such names are written like BabyAI-GoToLocal-v0."
         yield Problem(code="scene.unknown_mission", about=mission[:60], says=says, path="mission")

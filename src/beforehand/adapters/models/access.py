@@ -21,6 +21,8 @@ class Access:
     name: str
     url: str | None = None
     key: str | None = field(default=None, repr=False)
+    stream: bool | None = None
+    """Whether answers are asked for in pieces; None where it is as the provider has it."""
 
     @property
     def provider(self) -> str:
@@ -36,6 +38,13 @@ class Access:
     def bare_name(self) -> str:
         """What the provider calls the model."""
         return self.name.partition(":")[2]
+
+    @property
+    def streams(self) -> bool:
+        """An endpoint of one's own that speaks Chat Completions is not asked to, unless somebody says that it can."""
+        if self.stream is not None:
+            return self.stream
+        return self.family == "anthropic" or (self.family == "openai" and self.url is None)
 
     @property
     def host(self) -> str:
@@ -56,7 +65,7 @@ def check_access(access: Access) -> None:
     """Raise ModelNotConfiguredError where something that can be seen from here is missing or wrong."""
     if not (access.provider and access.bare_name):
         raise ModelNotConfiguredError(
-            f"{access.name!r} is no name of a model.",
+            f"{access.name!r} is not the name of a model.",
             code="model.bad_name",
             hint="Write provider and model with a colon between them, such as openai:gpt-5 or anthropic:claude-opus-5.",
         )
@@ -72,11 +81,11 @@ def check_access(access: Access) -> None:
 def _check_url(access: Access, url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        says = "BEFOREHAND_MODEL_URL is no address of a model: it must begin with http:// or https://."
+        says = "BEFOREHAND_MODEL_URL is not the address of a model: it must begin with http:// or https://."
         raise ModelNotConfiguredError(says, code="model.bad_url", hint="Such as http://127.0.0.1:11434/v1.")
     if access.family not in KEY_VARIABLES:
         raise ModelNotConfiguredError(
-            f"BEFOREHAND_MODEL_URL is for models of openai: and anthropic:, and {access.name} is none of them.",
+            f"BEFOREHAND_MODEL_URL is for models of openai: and anthropic:, and {access.name} is neither.",
             code="model.bad_url",
             hint=f"Leave the URL out, or name the model openai:{access.bare_name} if that is what the endpoint speaks.",
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from beforehand.model.errors import ModelBudgetError, ModelError
 from beforehand.model.usage import NOTHING, Usage
+from beforehand.model.words import counted
 from beforehand.ports.model import Answer, Ask, Model
 
 
@@ -82,9 +83,9 @@ class Budget:
         used = self.used.plus(so_far.model_copy(update={"requests": 0}))
         limits = self.limits
         if limits.requests is not None and used.requests + 1 > limits.requests:
-            raise self._over(f"{limits.requests} requests", f"{used.requests}")
+            raise self._over(counted(limits.requests, "request"), f"{used.requests}")
         if limits.tokens is not None and used.tokens + max(self._biggest.tokens, 1) * self._in_air > limits.tokens:
-            raise self._over(f"{limits.tokens} tokens", f"{used.tokens}")
+            raise self._over(counted(limits.tokens, "token"), f"{used.tokens}")
         if limits.seconds is not None and used.seconds >= limits.seconds:
             raise self._over(f"{limits.seconds:g} s", f"{used.seconds:.1f} s")
         if limits.money is not None:

@@ -1,21 +1,32 @@
 """The line to a provider: one request out, one response in, every fault as an error of the tree.
 
-Anthropic's answers are streamed, as its API wants it for long ones; the others come whole.
+An answer comes whole, or in pieces that are passed on as they come. A stream that stands still, breaks, or does not say
+how it ended is no answer.
 """
 
+import asyncio
+import json
 from typing import Any
 
 from pydantic_ai import exceptions as said
 from pydantic_ai.direct import model_request, model_request_stream
-from pydantic_ai.messages import ModelResponse
+from pydantic_ai.messages import (
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.models import StreamedResponse
 
 from beforehand.adapters.models import faults
 from beforehand.adapters.models.access import Access
 from beforehand.adapters.models.providers import provider_model
+from beforehand.adapters.models.repairing import Meter
 from beforehand.adapters.models.talk import Talk, parameters_of, settings_of, usage_of
 from beforehand.model.errors import ModelError
-from beforehand.model.usage import Usage
-from beforehand.ports.model import Ask
 
 
 class TurnedAwayError(Exception):
@@ -31,7 +42,7 @@ class Connection:
     def __init__(self, access: Access) -> None:
         self._access = access
         self._model = provider_model(access)
-        self._streams = access.family == "anthropic"
+        self._streams = access.streams
 
     async def open(self) -> "Connection":
         await self._model.__aenter__()
@@ -40,15 +51,16 @@ class Connection:
     async def close(self) -> None:
         await self._model.__aexit__(None, None, None)
 
-    async def request(self, ask: Ask, talk: Talk) -> ModelResponse:
+    async def request(self, meter: Meter, talk: Talk) -> ModelResponse:
         """Send the talk as it stands; TurnedAwayError where the same request may be let in later."""
-        how = {"model_settings": settings_of(ask), "model_request_parameters": parameters_of(ask)}
         try:
-            return await self._sent(talk, **how)
+            return await (self._streamed if self._streams else self._at_once)(meter, talk)
         except said.ModelAPIError as error:
             fault = faults.told(error, self._access)
             if faults.is_turned_away(error):
                 raise TurnedAwayError(error.retry_after, fault) from None
+            if isinstance(error, said.ModelRequestRejectedError) and self._may_do_without_streams():
+                raise TurnedAwayError(0, fault) from None
             raise fault from None
         except ModelError:
             raise
@@ -60,20 +72,79 @@ class Connection:
         if response.finish_reason == "content_filter":
             raise faults.declined(self._access)
 
-    async def _sent(self, talk: Talk, **how: Any) -> ModelResponse:
-        if not self._streams:
-            return await model_request(self._model, talk.messages, **how)
-        async with model_request_stream(self._model, talk.messages, **how) as stream:
-            async for _ in stream:
-                pass
+    def _may_do_without_streams(self) -> bool:
+        """OpenAI streams some models to known organisations only: nobody asked for it, so it goes on without."""
+        if not self._streams or self._access.stream is not None or self._access.family != "openai":
+            return False
+        self._streams = False
+        return True
+
+    async def _at_once(self, meter: Meter, talk: Talk) -> ModelResponse:
+        response = await model_request(self._model, talk.messages, **self._how(meter))
+        self._count(meter, response)
+        for part in response.parts:
+            meter.hear(_words(part))
+        return response
+
+    async def _streamed(self, meter: Meter, talk: Talk) -> ModelResponse:
+        async with model_request_stream(self._model, talk.messages, **self._how(meter)) as stream:
+            try:
+                await self._listen(stream, meter)
+            finally:
+                self._count(meter, stream.get())
             return self._whole(stream.get())
+
+    async def _listen(self, stream: StreamedResponse, meter: Meter) -> None:
+        """Pass on what comes. Before the first word a model may think for as long as the ask has time."""
+        events, begun = aiter(stream), False
+        while True:
+            try:
+                async with asyncio.timeout(meter.ask.silence_s if begun else None):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise faults.stalled(self._access, meter.ask.silence_s) from None
+            text = _words(event.part) if isinstance(event, PartStartEvent) else _more(event)
+            begun = begun or bool(text)
+            meter.hear(text)
+
+    def _how(self, meter: Meter) -> dict[str, Any]:
+        return {"model_settings": settings_of(meter.ask), "model_request_parameters": parameters_of(meter.ask)}
 
     def _whole(self, response: ModelResponse) -> ModelResponse:
         """The response, if it says how it ended: a line that breaks quietly looks like the end of a short answer."""
-        if response.finish_reason is None and not (response.provider_details or {}).get("finish_reason"):
-            raise faults.broke_off(self._access)
-        return response
+        told = (response.provider_details or {}).get("finish_reason")
+        guessed = self._access.family == "openai"  # the library puts in a reason where none came
+        if told or response.finish_reason == "content_filter" or (response.finish_reason and not guessed):
+            return response
+        raise faults.broke_off(self._access)
 
-    def usage(self, response: ModelResponse) -> Usage:
+    def _count(self, meter: Meter, response: ModelResponse) -> None:
         """Prices are known for the providers' own endpoints only."""
-        return usage_of(response, priced=self._access.url is None)
+        used = usage_of(response, priced=self._access.url is None)
+        if used.tokens or response.state == "complete":
+            meter.add(used)
+
+
+def _words(part: Any) -> str:
+    """What a part says: text, or the arguments of a call; what a model thinks is not its answer."""
+    match part:
+        case TextPart():
+            return part.content
+        case ToolCallPart():
+            return _arguments(part.args)
+    return ""
+
+
+def _more(event: Any) -> str:
+    match event:
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=arguments)):
+            return _arguments(arguments)
+    return ""
+
+
+def _arguments(given: str | dict[str, Any] | None) -> str:
+    return given if isinstance(given, str) else json.dumps(given) if given else ""

@@ -58,6 +58,11 @@ def broke_off(access: Access) -> ModelUnreachableError:
     return ModelUnreachableError(says, hint="Check that it runs, and BEFOREHAND_MODEL_URL if it is set.")
 
 
+def stalled(access: Access, silence_s: float) -> ModelTimeoutError:
+    says = f"{_who(access)} stopped in the middle of its answer and said nothing for {silence_s:g} s."
+    return ModelTimeoutError(says, code="model.stalled", hint="Try again later.")
+
+
 def declined(access: Access) -> ModelRefusedError:
     says = f"{access.name} declined to answer this."
     return ModelRefusedError(says, code="model.declined", hint="Ask in other words, or ask another model.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from beforehand.adapters.models.access import Access
 from beforehand.adapters.models.repairing import Meter, Reply, settled
+from beforehand.adapters.models.spans import request_span
 from beforehand.ports.model import Answer, Ask
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class RemoteModel:
         """As the port says; the time the import takes is not the model's."""
         connection = await self._connected()
         meter = Meter(ask)
-        return await settled(meter, Exchange(connection, meter, self._sleep).send)
+        return await settled(meter, Exchange(self._access, connection, meter, self._sleep).send)
 
     async def close(self) -> None:
         async with self._turn:
@@ -58,9 +59,10 @@ def _connection(access: Access) -> "Connection":
 class Exchange:
     """One ask and all the requests it takes."""
 
-    def __init__(self, connection: "Connection", meter: Meter, sleep: Sleep) -> None:
+    def __init__(self, access: Access, connection: "Connection", meter: Meter, sleep: Sleep) -> None:
         from beforehand.adapters.models.talk import Talk
 
+        self._access = access
         self._connection = connection
         self._meter = meter
         self._talk = Talk(meter.ask)
@@ -76,12 +78,13 @@ class Exchange:
         while True:
             self._meter.leave()
             try:
-                response = await self._connection.request(self._meter.ask, self._talk)
+                with request_span(self._access, self._meter) as request:
+                    response = await self._connection.request(self._meter, self._talk)
+                    request.note({"gen_ai.response.model": response.model_name})
             except TurnedAwayError as turned_away:
                 tried += 1
                 await self._wait(tried, turned_away)
             else:
-                self._meter.add(self._connection.usage(response))
                 self._connection.refuse_declined(response)
                 return self._talk.hear(response)
 

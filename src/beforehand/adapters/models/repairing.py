@@ -15,9 +15,9 @@ from beforehand.engine.schemas import misfits
 from beforehand.model.errors import ModelAnswerError, ModelError, ModelTimeoutError
 from beforehand.model.reason import Problem
 from beforehand.model.usage import NOTHING, Usage
-from beforehand.ports.model import Answer, Ask
+from beforehand.ports.model import Answer, Ask, Piece
 
-_FENCE = re.compile(r"\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*", re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*\n(.*?)\n?[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 MOST_TOLD = 10
 """Problems a model is told at once."""
 
@@ -50,6 +50,11 @@ class Meter:
     def add(self, used: Usage) -> None:
         """What a request has turned out to cost."""
         self.used = self.used.plus(used)
+
+    def hear(self, text: str) -> None:
+        """Some more of the answer has come; whoever listens is told."""
+        if self.ask.hear is not None and text:
+            self.ask.hear(Piece(self.used.requests, text))
 
     def total(self) -> Usage:
         return self.used.model_copy(update={"seconds": time.monotonic() - self._began})
@@ -91,6 +96,8 @@ def read(ask: Ask, reply: Reply) -> tuple[Any, Sequence[str]]:
         data = _json(reply)
     except ValueError as error:
         return None, [f"The answer is not readable as JSON: {error}.", *_unfinished(reply)]
+    if ask.tidy is not None:
+        data = ask.tidy(data)
     return data, misfits(ask.schema, data, "answer") or _checked(ask, data)
 
 
@@ -106,12 +113,12 @@ def _checked(ask: Ask, answer: Any) -> Sequence[str]:
 
 
 def _json(reply: Reply) -> Any:
-    """What was meant for the tool, or else JSON in the words, with or without a code fence."""
+    """What was meant for the tool, or else JSON in the words: all of them, or what stands in their only code fence."""
     if isinstance(reply.arguments, Mapping):
         return dict(reply.arguments)
     source = reply.text if reply.arguments is None else reply.arguments
-    fenced = _FENCE.fullmatch(source)
-    return json.loads(fenced[1] if fenced else source)
+    fenced = _FENCE.findall(source)
+    return json.loads(fenced[0] if len(fenced) == 1 and not source.lstrip().startswith(("{", "[")) else source)
 
 
 def _text(ask: Ask, reply: Reply, data: Any) -> str:

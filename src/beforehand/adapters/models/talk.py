@@ -79,6 +79,8 @@ def _message(message: Message) -> ModelMessage:
     if message.role == "assistant":
         return ModelResponse([TextPart(message.text)])
     pictures = [BinaryContent(image, media_type="image/png") for image in message.images]
+    if not pictures:
+        return ModelRequest([UserPromptPart(message.text)])  # not every server reads lists of parts
     return ModelRequest([UserPromptPart([message.text, *pictures])])
 
 

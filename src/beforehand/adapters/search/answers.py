@@ -5,9 +5,12 @@ Every statement goes through one `Asker`, which counts buckets and stops when th
 
 import sqlite3
 import time
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeVar
 
 from beforehand.adapters.search.aggregations import (
     MOST_BUCKETS,
@@ -22,9 +25,14 @@ from beforehand.adapters.search.aggregations import (
 from beforehand.adapters.search.clauses import Columns, Sql, column
 from beforehand.adapters.search.queries import ALL, joined
 from beforehand.adapters.search.requests import Page, Request, shown
+from beforehand.adapters.search.tallies import HOUR, Countable, fields_of
 from beforehand.model.event import iso
 from beforehand.ports.search import Field, Found, Hit, SearchError, SearchTimeError
 
+NOTHING: Mapping[str, Any] = {}
+T = TypeVar("T")
+_AT_ONCE = 10_000
+"""Numbers that are fetched together."""
 _STEPS = 5_000
 """SQLite looks at the clock every so many of its instructions."""
 
@@ -39,11 +47,19 @@ class Asker:
     buckets: int = 0
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return self._fetched(sql, values, sqlite3.Cursor.fetchall)
+
+    def numbers(self, sql: str, values: Sequence[Any]) -> "array[float]":
+        """The one column of what is found, in order. There may be millions: they are held and sorted as plain numbers,
+        which takes a part of what SQLite needs to sort rows."""
+        return self._fetched(sql, values, _sorted_numbers)
+
+    def _fetched(self, sql: str, values: Sequence[Any], fetch: Callable[[sqlite3.Cursor], T]) -> T:
         if self._is_late():
             raise self.too_long()
         self.connection.set_progress_handler(self._is_late, _STEPS)
         try:
-            return self.connection.execute(sql, values).fetchall()
+            return fetch(self.connection.execute(sql, values))
         except sqlite3.OperationalError as problem:
             if "interrupted" in str(problem):
                 raise self.too_long() from None
@@ -70,12 +86,82 @@ class Asker:
             )
 
 
-def answer(asker: Asker, request: Request) -> Found:
-    """What a request finds."""
-    total = asker.rows(f"SELECT COUNT(*) FROM {asker.table} WHERE {request.where.text}", request.where.values)[0][0]
+def _sorted_numbers(found: sqlite3.Cursor) -> "array[float]":
+    from numpy import frombuffer
+
+    numbers = array("d")
+    while rows := found.fetchmany(_AT_ONCE):
+        numbers.extend([value for (value,) in rows])
+    if numbers:
+        frombuffer(numbers).sort()
+    return numbers
+
+
+def answer(asker: Asker, request: Request, counted: Countable | None = None) -> Found:
+    """What a request finds; `counted` is its query where a tally can answer it."""
+    total = _count(asker, request.where) if counted is None else sum(_from_tally(asker, counted, "0").values())
     hits = _hits(asker, request.page, request.where) if request.page.size else ()
-    aggregations = _evaluated(asker, request.aggregations, request.where)
+    tallied = {} if counted is None else _tallied(asker, request.aggregations, counted)
+    aggregations = _evaluated(asker, request.aggregations, request.where, tallied)
     return Found(total, hits, aggregations, round((time.monotonic() - asker.began) * 1000))
+
+
+def _count(asker: Asker, where: Sql) -> int:
+    found: int = asker.rows(f"SELECT COUNT(*) FROM {asker.table} WHERE {where.text}", where.values)[0][0]
+    return found
+
+
+def _from_tally(asker: Asker, counted: Countable, key: str) -> dict[Any, int]:
+    """How many documents there are for each key, an SQL expression over the time of whole hours."""
+    found: Counter[Any] = Counter()
+    for table, many, where in counted.parts():
+        sql = f"SELECT {key} AS bucket, TOTAL({many}) FROM {table} WHERE {where.text} GROUP BY bucket"
+        found.update({bucket: int(count) for bucket, count in asker.rows(sql, where.values)})
+    return found
+
+
+def _tallied(asker: Asker, wanted: Sequence[Aggregation], counted: Countable) -> dict[str, Any]:
+    """The aggregations that a tally has, with nothing inside: histograms over the time in whole hours, and the values
+    of a field that is tallied."""
+    found: dict[str, Any] = {}
+    for one in wanted:
+        if isinstance(one, Histogram) and _is_hourly(one, counted):
+            found[one.name] = _histogram_of(asker, one, _from_tally(asker, counted, one.key))
+        elif isinstance(one, Terms) and _is_tallied(one, counted):
+            found[one.name] = _terms_of(asker, one, _values_from_tally(asker, counted, one.field.name))
+    return found
+
+
+def _is_hourly(wanted: Histogram, counted: Countable) -> bool:
+    return not wanted.inside and wanted.field.name == counted.index.time and wanted.after(0) % HOUR == 0
+
+
+def _is_tallied(wanted: Terms, counted: Countable) -> bool:
+    return not wanted.inside and not counted.field and wanted.field.name in fields_of(counted.index)
+
+
+def _values_from_tally(asker: Asker, counted: Countable, field: str) -> dict[Any, int]:
+    found: Counter[Any] = Counter()
+    for table, value, many, where in counted.parts_by(field):
+        sql = f"SELECT {value} AS bucket, TOTAL({many}) FROM {table} WHERE {where.text} GROUP BY bucket"
+        found.update({bucket: int(count) for bucket, count in asker.rows(sql, where.values)})
+    return found
+
+
+def _terms_of(asker: Asker, wanted: Terms, counts: Mapping[Any, int]) -> dict[str, Any]:
+    buckets = [{"key": key, "doc_count": count} for key, count in sorted(counts.items()) if count >= wanted.least]
+    for by, down in reversed(wanted.order):
+        buckets.sort(key=itemgetter("key" if by == "_key" else "doc_count"), reverse=down)
+    buckets = buckets[: wanted.size]
+    asker.count(len(buckets))
+    return _told_terms(wanted, buckets, sum(counts.values()))
+
+
+def _histogram_of(asker: Asker, wanted: Histogram, counts: Mapping[Any, int]) -> dict[str, Any]:
+    least = max(wanted.least, 1)
+    buckets = [{"key": key, "doc_count": count} for key, count in sorted(counts.items()) if count >= least]
+    asker.count(len(buckets))
+    return _told(asker, wanted, buckets)
 
 
 def _hits(asker: Asker, page: Page, where: Sql) -> tuple[Hit, ...]:
@@ -113,13 +199,15 @@ def _and(*parts: Sql) -> Sql:
     return joined([one for one in parts if one is not ALL], "AND")
 
 
-def _evaluated(asker: Asker, wanted: Sequence[Aggregation], where: Sql) -> dict[str, Any]:
+def _evaluated(
+    asker: Asker, wanted: Sequence[Aggregation], where: Sql, known: Mapping[str, Any] = NOTHING
+) -> dict[str, Any]:
     metrics = [one for one in wanted if isinstance(one, Metric)]
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(known)
     if metrics:
         sql = f"SELECT {', '.join(_metric_columns(metrics))} FROM {asker.table} WHERE {where.text}"
-        found = _finished(metrics, asker.rows(sql, where.values)[0])
-    return {one.name: found[one.name] if isinstance(one, Metric) else _one(asker, one, where) for one in wanted}
+        found |= _finished(metrics, asker.rows(sql, where.values)[0])
+    return {one.name: found[one.name] if one.name in found else _one(asker, one, where) for one in wanted}
 
 
 def _metric_columns(metrics: Sequence[Metric]) -> list[str]:
@@ -153,21 +241,17 @@ def _percentiles(asker: Asker, wanted: Percentiles, where: Sql) -> dict[str, Any
     """Exact, with a line drawn between the two values nearest to each percentage."""
     name = column(wanted.field.name)
     there = _and(where, Sql(f"{name} IS NOT NULL"))
-    count = asker.rows(f"SELECT COUNT(*) FROM {asker.table} WHERE {there.text}", there.values)[0][0]
-    sql = f"SELECT {name} FROM {asker.table} WHERE {there.text} ORDER BY {name} LIMIT 2 OFFSET ?"
-    values: dict[str, Any] = {}
-    for percent in wanted.percents:
-        if not count:
-            values[str(percent)] = None
-            continue
-        place = percent / 100 * (count - 1)
-        near = [row[0] for row in asker.rows(sql, (*there.values, int(place)))]
-        values[str(percent)] = near[0] + (near[-1] - near[0]) * (place - int(place))
+    found = asker.numbers(f"SELECT {name} FROM {asker.table} WHERE {there.text}", there.values)
+    values: dict[str, Any] = dict.fromkeys(map(str, wanted.percents))
+    for percent in wanted.percents if found else ():
+        place = percent / 100 * (len(found) - 1)
+        low, high = found[int(place)], found[min(int(place) + 1, len(found) - 1)]
+        values[str(percent)] = low + (high - low) * (place - int(place))
     return {"values": values}
 
 
 def _top_hits(asker: Asker, wanted: TopHits, where: Sql) -> dict[str, Any]:
-    total = asker.rows(f"SELECT COUNT(*) FROM {asker.table} WHERE {where.text}", where.values)[0][0]
+    total = _count(asker, where)
     hits = [one.wire(asker.columns.index) for one in _hits(asker, wanted.page, where)]
     return {"hits": {"total": {"value": total, "relation": "eq"}, "max_score": None, "hits": hits}}
 
@@ -177,7 +261,7 @@ def _split(asker: Asker, wanted: Split, where: Sql) -> dict[str, Any]:
     made = {}
     for name, condition in wanted.parts:
         both = _and(where, condition)
-        count = asker.rows(f"SELECT COUNT(*) FROM {asker.table} WHERE {both.text}", both.values)[0][0]
+        count = _count(asker, both)
         made[name] = {"doc_count": count, **_evaluated(asker, wanted.inside, both)}
     return made[""] if wanted.is_one else {"buckets": made}
 
@@ -213,7 +297,12 @@ def _terms(asker: Asker, wanted: Terms, where: Sql) -> dict[str, Any]:
     order = [f"{places[by]} {'DESC' if down else 'ASC'} NULLS LAST" for by, down in wanted.order]
     more = f"HAVING documents >= ? ORDER BY {', '.join([*order, 'bucket ASC'])} LIMIT ?"
     buckets = _grouped(asker, name, wanted.inside, there, more, (wanted.least, wanted.size))
-    total = asker.rows(f"SELECT COUNT(*) FROM {asker.table} WHERE {there.text}", there.values)[0][0]
+    shown = sum(one["doc_count"] for one in buckets)
+    is_all = wanted.least == 1 and len(buckets) < wanted.size
+    return _told_terms(wanted, buckets, shown if is_all else _count(asker, there))
+
+
+def _told_terms(wanted: Terms, buckets: list[dict[str, Any]], total: int) -> dict[str, Any]:
     other = total - sum(one["doc_count"] for one in buckets)
     named = [_named_key(wanted.field, one) for one in buckets]
     return {"doc_count_error_upper_bound": 0, "sum_other_doc_count": other, "buckets": named}
@@ -228,7 +317,10 @@ def _named_key(kind: Field, bucket: dict[str, Any]) -> dict[str, Any]:
 def _histogram(asker: Asker, wanted: Histogram, where: Sql) -> dict[str, Any]:
     there = _and(where, Sql(f"{column(wanted.field.name)} IS NOT NULL"))
     more = f"HAVING documents >= ? ORDER BY bucket LIMIT {MOST_BUCKETS + 1}"
-    buckets = _grouped(asker, wanted.key, wanted.inside, there, more, (max(wanted.least, 1),))
+    return _told(asker, wanted, _grouped(asker, wanted.key, wanted.inside, there, more, (max(wanted.least, 1),)))
+
+
+def _told(asker: Asker, wanted: Histogram, buckets: list[dict[str, Any]]) -> dict[str, Any]:
     if wanted.least == 0:
         buckets = _without_gaps(asker, wanted, buckets)
     told = [{"key_as_string": iso(one["key"]), **one} for one in buckets]

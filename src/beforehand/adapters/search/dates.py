@@ -33,11 +33,11 @@ def read_date(given: object, now_ms: int, *, up: bool = False) -> int:
         if isinstance(given, bool) or not isinstance(given, int | float | str):
             raise ValueError
         if not isinstance(given, str):
-            return int(given)
+            return to_ms(of_ms(int(given)))
         return _read(given.strip(), now_ms, up)
     except (ValueError, OverflowError):
         raise SearchError(
-            f"{given!r} is no date." if isinstance(given, str) else "A date is a text or milliseconds since 1970.",
+            f"{given!r} is not a date." if isinstance(given, str) else "A date is a text or milliseconds since 1970.",
             code="search.date",
             hint="Write 2026-11-15, 2026-11-15T08:00:00Z, milliseconds since 1970, or now-1d/d.",
         ) from None

@@ -6,10 +6,12 @@ from typing import Any
 
 from beforehand.adapters.search.clauses import LARGEST, Columns, Sql, a_list, column, one_entry, only, unknown_name
 from beforehand.adapters.search.dates import read_date
+from beforehand.adapters.search.tallies import EARLIEST, LATEST
 from beforehand.ports.search import Field, SearchError
 
 ALL = Sql("1")
 DEEPEST = 20
+SIGNS = ("gte", "gt", "lte", "lt")
 _WORD = re.compile(r"\w+")
 
 
@@ -87,16 +89,24 @@ class Queries:
         field = self.columns.ordered(name, "range")
         limits = only(given, "range", ("gt", "gte", "lt", "lte", "format", "time_zone"))
         refuse_other_zones(limits.get("time_zone"))
-        parts = []
-        for sign, mark in (("gte", ">="), ("gt", ">"), ("lte", "<="), ("lt", "<")):
-            if limits.get(sign) is not None:
-                value = (
-                    read_date(limits[sign], self.now_ms, up=sign in ("gt", "lte"))
-                    if field.type == "date"
-                    else self.value(field, limits[sign])
-                )
-                parts.append(is_so(f"{column(name)} {mark} ?", value))
+        parts = [
+            is_so(f"{column(name)} {mark} ?", self._limit(field, sign, limits[sign]))
+            for sign, mark in (("gte", ">="), ("gt", ">"), ("lte", "<="), ("lt", "<"))
+            if limits.get(sign) is not None
+        ]
         return joined(parts, "AND") if parts else is_so(f"{column(name)} IS NOT NULL")
+
+    def _limit(self, field: Field, sign: str, given: Any) -> Any:
+        is_date = field.type == "date"
+        return read_date(given, self.now_ms, up=sign in ("gt", "lte")) if is_date else self.value(field, given)
+
+    def stretch(self, limits: Mapping[str, Any]) -> tuple[int, int]:
+        """The first ms of a range over a date, and the first after it."""
+        ups = {sign: sign in ("gt", "lte") for sign in SIGNS if limits.get(sign) is not None}
+        found = {sign: read_date(limits[sign], self.now_ms, up=up) for sign, up in ups.items()}
+        low = max([EARLIEST, *(found[sign] + (sign == "gt") for sign in ("gte", "gt") if sign in found)])
+        high = min([LATEST, *(found[sign] + (sign == "lte") for sign in ("lte", "lt") if sign in found)])
+        return min(low, LATEST), max(high, EARLIEST)
 
     def exists(self, body: Any) -> Sql:
         field = self.columns.field(only(body, "exists", ("field",)).get("field"))

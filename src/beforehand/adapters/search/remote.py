@@ -71,6 +71,14 @@ class RemoteSearch:
             raise SearchTimeError("The search server did not finish in time.", hint="Narrow the search.")
         return _found(told)
 
+    async def values(self, index: str, fields: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
+        aggs = {name: {"terms": {"field": name, "size": most}} for name in fields}
+        found = (await self.search(index, {"size": 0, "aggs": aggs})).aggregations
+        return {name: [str(bucket["key"]) for bucket in found[name]["buckets"]] for name in fields}
+
+    async def keep_up(self) -> None:
+        """Filling the server is not Beforehand's work."""
+
     async def close(self) -> None:
         await self._http.aclose()
 

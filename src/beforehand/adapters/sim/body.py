@@ -64,11 +64,15 @@ class Order:
     operation: str | None
     fork_ms: int
     route: list[str]
-    """The nodes still to pass, the target last."""
+    """The nodes still to pass, the target last, or as far as it may drive."""
+    known: int | None = None
+    """How many nodes of its way it has been told of, where it is told which; None where it finds its own way."""
     status: int = 1
     cancelling: bool = False
     by_hand: bool = False
     """A person cancelled it at the robot, which then no longer names it."""
+    recognises: bool = False
+    """It looks for the pallet before it drives in."""
 
     @property
     def active(self) -> bool:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from beforehand.adapters.cell_rules import CellRules
 from beforehand.adapters.sim.cell_faults import CellFault
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
 from beforehand.model.errors import Fault
-from beforehand.model.reason import name_list
 from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
 from beforehand.ports.clock import Clock
 from beforehand.ports.tool import ProbeAnswer
@@ -27,11 +27,10 @@ class SimCell:
     """One cell. `file` None keeps nothing, for previews and tests; `speed` 10 makes a second last a tenth."""
 
     def __init__(self, scene: CellScene, clock: Clock, *, file: Path | None = None, speed: float = 1.0) -> None:
-        self._scene = scene
         self._clock = clock
         self._file = file
         self._speed = max(speed, 1e-3)
-        self._exits = _exits(scene)
+        self._rules = CellRules(scene)
         start = scene.state
         self._state: dict[str, Any] = {
             "position": start.current_position if start else (scene.positions[0].name if scene.positions else None),
@@ -76,6 +75,10 @@ class SimCell:
             self._end(key, "unknown", "It was stopped on the way; the robot's position is not known.")
             doing["lost"] = True
         self._save()
+
+    @property
+    def can_hold(self) -> bool:
+        return True
 
     async def hold(self) -> None:
         """Time stands still for what is under way."""
@@ -137,50 +140,15 @@ class SimCell:
         return self._finish(command)
 
     def _refuse_impossible(self, command: CellCommand) -> None:
-        position = self._state["position"]
         if self._state.get("held_at") is not None:
             raise _untouched("The robot is held, so it begins nothing.", "cell.held")
-        if self._state["doing"] is not None:
-            raise _untouched("The robot is busy, or its position is not known; set its position first.", "cell.busy")
-        if command.action == "move":
-            if command.target not in self._exits.get(position, ()):
-                there = name_list(sorted(self._exits.get(position, ())))
-                raise _untouched(
-                    f"No move leads from {position} to {command.target}; from there: {there}.", "cell.no_edge"
-                )
-        elif position != command.position:
-            raise _untouched(
-                f"{command.target} needs the robot at {command.position}; it is at {position}.", "cell.place"
-            )
-        elif command.target in (ATTACH, RELEASE):
-            self._refuse_tool_change(command)
-        else:
-            self._refuse_routine(command)
-
-    def _refuse_tool_change(self, command: CellCommand) -> None:
-        held = self._state["tool"]
-        stand = next((tool.stand for tool in self._scene.tools if tool.name == command.tool), None)
-        if stand != command.position:
-            raise _untouched(f"{command.tool} hangs at {stand}, not at {command.position}.", "cell.stand")
-        if command.target == ATTACH and held != NO_TOOL:
-            raise _untouched(f"The robot already holds {held}.", "cell.tool_held")
-        if command.target == RELEASE and held != command.tool:
-            raise _untouched(f"The robot holds {held}, not {command.tool}.", "cell.tool_held")
-
-    def _refuse_routine(self, command: CellCommand) -> None:
-        routine = next((routine for routine in self._scene.routines if routine.name == command.target), None)
-        if routine is None:
-            raise _untouched(f"There is no routine {command.target} here.", "cell.routine")
-        if command.position not in {support.position for support in routine.supported_at}:
-            raise _untouched(f"{command.target} is not supported at {command.position}.", "cell.support")
-        if routine.tool_needed not in (None, self._state["tool"]):
-            held = self._state["tool"]
-            raise _untouched(f"{command.target} needs {routine.tool_needed}; the robot holds {held}.", "cell.tool")
+        position = self._state["position"] if self._state["doing"] is None else None
+        self._rules.refuse(command, position, self._state["tool"])
 
     def _take_fault(self, command: CellCommand) -> CellFault | None:
         for place, document in enumerate(self._state["faults"]):
             fault = CellFault.model_validate(document)
-            if fault.fits(command.action, command.target):
+            if fault.fits(command.action, command.target, command.position):
                 del self._state["faults"][place]
                 self._save()
                 return fault
@@ -275,15 +243,6 @@ class SimCell:
 def open_sim_cell(request: ControllerRequest) -> SimCell:
     """The simulated controller of a cell, as an earlier process left it."""
     return SimCell(request.scene, request.clock, file=request.file, speed=request.speed)
-
-
-def _exits(scene: CellScene) -> dict[str | None, set[str]]:
-    exits: dict[str | None, set[str]] = {place.name: set() for place in scene.positions}
-    for move in scene.moves:
-        exits[move.source].add(move.target)
-        if not move.one_way:
-            exits[move.target].add(move.source)
-    return exits
 
 
 def _plain(command: CellCommand) -> dict[str, Any]:

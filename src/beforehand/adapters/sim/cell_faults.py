@@ -14,8 +14,8 @@ class CellFault(SnakeWireModel):
     fault: FaultName
     target: str | None = None
 
-    def fits(self, action: str, target: str) -> bool:
-        if self.target is not None and self.target != target:
+    def fits(self, action: str, target: str, position: str | None = None) -> bool:
+        if self.target not in (None, target, position):
             return False
         if self.fault == "verify":
             return action == "routine" and target not in ("tool_attach", "tool_release")

@@ -32,6 +32,7 @@ FaultName = Literal[
     "duplicate",
     "out_of_order",
     "mispick",
+    "not_recognised",
     "misdrop",
 ]
 CONDITIONS = frozenset({"offline", "blocked", "paused_by_hand", "lost_position", "sensor_wrong", "dead_battery"})

@@ -122,6 +122,10 @@ class SimFleet:
         """How many there are."""
         return len(self._bodies)
 
+    def is_reachable(self, robot_id: str) -> bool:
+        """Whether the robot answers at all; a fault of a script may keep it from it."""
+        return not self._bodies[robot_id].has("offline")
+
     def pallets(self) -> dict[str, Place]:
         """Every pallet and the worksite or robot it is at; their number changes only by a person's hand."""
         return self._pallets.where()

@@ -1,8 +1,9 @@
 """What a simulated forklift does with its orders, as the protocol has it.
 
 An order is taken (status 1), begun (2) and ends completed (4), failed (5) or cancelled (6). A robot on an edge always
-goes on to its end first: a new target or a cancel takes effect at the next node. The fork changes what lies where only
-at the end of its movement, so an order cancelled before that has changed nothing.
+goes on to its end first: a new target or a cancel takes effect at the next node. One that is told which nodes it may
+drive over stops at the last of them, its order still running, until it is told of more. The fork changes what lies
+where only at the end of its movement, so an order cancelled before that has changed nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from beforehand.adapters.sim.body import CANCELLED, FAILED, Body, Leg, Order, Si
 from beforehand.adapters.sim.pallets import Pallets
 from beforehand.adapters.sim.roads import Road, Roads
 from beforehand.model.fleet import Settings
-from beforehand.model.robot import CancelTarget, GoTarget, PauseRobot, ResumeRobot, RobotCommand
+from beforehand.model.robot import CancelTarget, DriveOn, GoTarget, PauseRobot, ResumeRobot, RobotCommand
 
 Later = Callable[[int, Body, str, Any], None]
 """Put something for a body on the queue: when, who, what, with what."""
@@ -52,6 +53,8 @@ def take(yard: Yard, body: Body, command: RobotCommand, now_ms: int) -> Answer:
     match command:
         case GoTarget():
             answer = _take_target(yard, body, command, now_ms)
+        case DriveOn():
+            answer = _drive_on(yard, body, command, now_ms)
         case PauseRobot():
             answer = _pause(yard, body, now_ms)
         case ResumeRobot():
@@ -70,14 +73,38 @@ def _take_target(yard: Yard, body: Body, command: GoTarget, now_ms: int) -> Answ
     refused = _refusal(yard, body, command.payload, target)
     if refused is not None:
         return refused
-    route = yard.roads.route(start, target)
+    route = yard.roads.route(start, target) if command.way is None else _told_way(body, command.way, now_ms)
+    if route is None and command.way is not None:
+        return Answer(False, "robot.busy", f"{body.robot_id} is not where its way begins, at {command.way[0]}.")
     if route is None:
         return Answer(False, "route.none", f"{body.robot_id} finds no way from {start} to {target}.")
     if not body.on_edge(now_ms):
         _stand(yard, body, now_ms)
     operation = command.payload.get("operation")
-    body.order = Order(command.key, target, operation, _fork_ms(yard.settings, command.payload), route)
+    fork_ms, recognises = _fork_ms(yard.settings, command.payload), bool(command.payload.get("recognize"))
+    known = None if command.way is None else len(command.way)
+    body.order = Order(command.key, target, operation, fork_ms, route, known, recognises=recognises)
     yard.later(now_ms + yard.settings.ack_ms + yard.settings.start_ms, body, "begin", command.key)
+    return Answer()
+
+
+def _told_way(body: Body, way: tuple[str, ...], now_ms: int) -> list[str] | None:
+    """What is left of a way it is told; None where it does not lead on from where the robot is."""
+    if not body.on_edge(now_ms):
+        return list(way[1:]) if way[0] == body.node else None
+    on_it = body.leg is not None and way[:2] == (body.node, body.leg.to)
+    return list(way[2:]) if on_it else None
+
+
+def _drive_on(yard: Yard, body: Body, command: DriveOn, now_ms: int) -> Answer:
+    order = body.order
+    if order is None or order.key != command.order_key or order.known is None or not order.active:
+        return Answer(False, "order.unknown", f"{body.robot_id} does not have the order {command.order_key}.")
+    more = command.unknown_to(order.known)
+    order.route += more
+    order.known += len(more)
+    if order.status == 2 and not body.busy:
+        _go_on(yard, body, now_ms)
     return Answer()
 
 
@@ -116,7 +143,7 @@ def begin(yard: Yard, body: Body, key: str, now_ms: int) -> None:
         resume(yard, body, "stopped", now_ms)
     if body.busy:
         return
-    if body.node == order.target and order.operation is None:
+    if body.node == order.target and order.operation is None and not order.route:
         _start(yard, body, yard.settings.dwell_ms, now_ms, "dwell")
     else:
         _go_on(yard, body, now_ms)
@@ -147,7 +174,9 @@ def _go_on(yard: Yard, body: Body, now_ms: int) -> None:
         _stand(yard, body, now_ms)
     elif order.cancelling:
         _close(yard, body, CANCELLED, now_ms)
-    elif body.node == order.target:
+    elif order.known is not None and not order.route and body.node != order.target:
+        _stand(yard, body, now_ms)
+    elif body.node == order.target and (order.known is None or not order.route):
         if order.operation is None:
             _complete(yard, body, now_ms)
         else:
@@ -199,6 +228,9 @@ def _foresee(yard: Yard, body: Body) -> None:
 def _transfer(yard: Yard, body: Body, now_ms: int) -> None:
     """The fork has moved: the pallet changes hands at this instant, or the order fails."""
     loading = body.order is not None and body.order.operation == "ForkLoad"
+    if body.order is not None and body.order.recognises and body.hit("not_recognised"):
+        fail(yard, body, f"{body.robot_id} did not recognise the pallet at {body.node}.", now_ms)
+        return
     if body.hit("mispick" if loading else "misdrop"):
         refused = None
     elif loading:

@@ -57,7 +57,7 @@ def take(opening: Opening) -> Lead:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         held = lock(path)
-        _make_private(path)
+        make_private(path)
     except OSError as problem:
         raise explained(problem, path) from problem
     try:
@@ -76,7 +76,7 @@ def take(opening: Opening) -> Lead:
         raise
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """The log is its owner's alone; what SQLite puts beside it takes over the file's own permissions."""
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     if path.stat().st_mode & 0o077:

@@ -50,6 +50,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # What rows and snapshots were written under, and every event with a number above `since`.
         "CREATE TABLE versions (name TEXT PRIMARY KEY, version INTEGER NOT NULL, since INTEGER NOT NULL)",
     ),
+    (
+        # The parts of the archive; their contents are files in a folder beside the log.
+        "CREATE TABLE archive (id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL,"
+        " events INTEGER NOT NULL, from_ts INTEGER NOT NULL, to_ts INTEGER NOT NULL, size INTEGER NOT NULL,"
+        " raw_size INTEGER NOT NULL, sha256 TEXT NOT NULL, versions TEXT NOT NULL, names BLOB NOT NULL,"
+        " cleared INTEGER NOT NULL, deleted INTEGER NOT NULL, body BLOB)",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
@@ -59,6 +66,9 @@ def connect_writing(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
     try:
         _refuse_foreign(connection, path)
+        if connection.execute("PRAGMA page_count").fetchone() == (0,):
+            # Room that archived events took can be given back a little at a time; that is settled when a file is made.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")

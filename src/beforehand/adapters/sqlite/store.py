@@ -5,24 +5,29 @@ the store was opened in.
 """
 
 import asyncio
+import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
+from beforehand.adapters.log.archive import LogArchive
 from beforehand.adapters.log.encoding import (
     Kept,
     check_text,
     encoded,
     from_bytes,
+    has_reached,
     present_event,
     present_record,
     to_bytes,
     up_to,
 )
 from beforehand.adapters.log.listeners import Listener, Listeners
+from beforehand.adapters.log.numbered import Numbered
 from beforehand.adapters.log.refusals import closed, only_reading
 from beforehand.adapters.sqlite import tables
+from beforehand.adapters.sqlite.archive import FileShelf
 from beforehand.adapters.sqlite.lead import is_held, leader_in
 from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, take
 from beforehand.adapters.sqlite.reader import Reader
@@ -33,36 +38,14 @@ from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record
 
 
-class Numbered(Sequence[Event]):
-    """Appended events with their numbers, each made when it is looked at: most callers ask for the last one only."""
-
-    def __init__(self, events: Sequence[Event], first: int) -> None:
-        self._events, self._first = tuple(events), first
-
-    def __len__(self) -> int:
-        return len(self._events)
-
-    @overload
-    def __getitem__(self, place: int) -> Event: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Event]: ...
-    def __getitem__(self, place: int | slice) -> Event | list[Event]:
-        places = range(len(self._events))[place]
-        if isinstance(places, range):
-            return [self._numbered(each) for each in places]
-        return self._numbered(places)
-
-    def _numbered(self, place: int) -> Event:
-        e = self._events[place]
-        return Event(e.kind, e.about, e.data, e.ts, e.scene, e.correlation_id, e.owner, self._first + place)
-
-
 class SqliteStore:
     def __init__(self, path: Path, project: Projection, upcasters: Upcasters) -> None:
         self._path = path
         self._project = project
         self._upcasters = upcasters
         self._reader = Reader(path)
+        shelf = FileShelf(path, self._reader, self._write)
+        self.archive = LogArchive(shelf, upcasters, lambda: self._upgraded_at, lambda: self._writer is not None)
         self._listeners = Listeners()
         self._held: list[Lead | Look] = []
         self._upgraded_at = 0
@@ -120,17 +103,23 @@ class SqliteStore:
     async def records(
         self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING, *, most_bytes: int | None = None
     ) -> list[Record]:
-        return await self._reader.ask(
+        live = await self._reader.ask(
             lambda file: up_to(most_bytes, map(self._record, tables.find_records(file, after, limit, only)))
         )
+        whole = len(live) < limit and not has_reached(most_bytes, live)
+        read = self.archive.record
+        return up_to(most_bytes, await self.archive.joined(live, read, only, limit, above=after, is_whole=whole))
 
     async def last_records(
         self, before: int | None = None, limit: int = 1000, only: EventFilter = EVERYTHING
     ) -> list[Record]:
         end = tables.LAST if before is None else before
-        return await self._reader.ask(
-            lambda file: [self._record(found) for found in tables.find_last_records(file, end, limit, only)][::-1]
+        live = await self._reader.ask(
+            lambda file: [self._record(found) for found in tables.find_last_records(file, end, limit, only)]
         )
+        read, whole = self.archive.record, len(live) < limit
+        found = await self.archive.joined(live, read, only, limit, below=end, newest_first=True, is_whole=whole)
+        return found[::-1]
 
     def _record(self, found: Sequence[Any]) -> Record:
         """What older code may have written is brought up to date; the line of anything else is its wire form."""
@@ -139,11 +128,13 @@ class SqliteStore:
         return present_record(tables.kept_in(found), self._upcasters)
 
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]:
-        return await self._reader.ask(
+        live = await self._reader.ask(
             lambda file: [
                 present_event(Kept(*found), self._upcasters) for found in tables.find_events(file, after, limit, only)
             ]
         )
+        read, whole = self.archive.event, len(live) < limit
+        return await self.archive.joined(live, read, only, limit, above=after, is_whole=whole)
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         def look(file: sqlite3.Connection) -> dict[str, Any] | None:
@@ -182,7 +173,7 @@ class SqliteStore:
 
     async def rebuild_rows(self) -> None:
         writer = await self._leading()
-        await writer.do(lambda file: rebuild(file, self._project, self._upcasters))
+        await writer.do(lambda file: rebuild(file, self._path, self._project, self._upcasters))
 
     def on_commit(self, listener: Listener) -> Callable[[], None]:
         return self._listeners.add(listener)
@@ -194,6 +185,12 @@ class SqliteStore:
 
     async def leader(self) -> Leader | None:
         return await self._reader.ask(lambda file: leader_in(file, alive=is_held(self._path)))
+
+    def lead_left_s(self) -> float:
+        return 0.0 if self._writer is None or self._closing is not None else math.inf
+
+    async def _write(self, act: Callable[[sqlite3.Connection], Any]) -> Any:
+        return await (await self._leading()).do(act)
 
     async def close(self) -> None:
         """Write what is queued, let readers finish and give the lead back; closing twice is closing once."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
+from beforehand.adapters.log.changes import outcome
 from beforehand.adapters.log.encoding import Change, Kept
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.sqlite.schema import NOT_BY_ID, NOT_BY_RUN
@@ -42,24 +43,11 @@ def insert_events(connection: sqlite3.Connection, epoch: int, flat: list[Any]) -
 
 
 def apply_changes(connection: sqlite3.Connection, changes: Iterable[tuple[int, Change]]) -> None:
-    """Change rows as numbered events said; of several changes to one row only what they come to is written.
-
-    A row keeps the number that first made it; deleted and made again it gets a new one.
-    """
-    left: dict[tuple[str, str], tuple[Any, ...]] = {}
-    gone: set[tuple[str, str]] = set()
-    for seq, change in changes:
-        kind, id, _, _, body = change
-        key = (kind, id)
-        if body is None:
-            left.pop(key, None)
-            gone.add(key)
-        else:
-            first = left.get(key)
-            left[key] = (*change, first[5] if first else seq)
+    """Change rows as numbered events said; of several changes to one row only what they come to is written."""
+    left, gone = outcome(changes)
     if gone:
-        connection.executemany("DELETE FROM rows WHERE kind = ? AND id = ?", sorted(gone))
-    for part in _parts([value for row in left.values() for value in row], 6):
+        connection.executemany("DELETE FROM rows WHERE kind = ? AND id = ?", gone)
+    for part in _parts([value for row in left for value in row], 6):
         connection.execute(_upsert_rows(len(part) // 6), part)
 
 

@@ -6,19 +6,22 @@ itself; whoever only reads does it to a copy of their own, as the log stood when
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from beforehand.adapters.log.archive import merged, stretch
+from beforehand.adapters.log.archive_file import Written, unpack
 from beforehand.adapters.log.encoding import changes_anew, present_event, record_of
 from beforehand.adapters.log.refusals import newer_data
+from beforehand.adapters.sqlite.archive import body_of, folder_of, live_events, parts_in
 from beforehand.adapters.sqlite.schema import migrate
 from beforehand.adapters.sqlite.spans import SPAN, note_spans
-from beforehand.adapters.sqlite.tables import apply_changes, find_records, kept_in, last_seq
+from beforehand.adapters.sqlite.tables import apply_changes, last_seq
 from beforehand.model.event import Event
 from beforehand.model.versions import Upcasters, is_behind, newer_names, present_versions
-from beforehand.ports.store import EVERYTHING, Projection, Record
+from beforehand.ports.store import Projection, Record
 
 _CHUNK = 1000
 
@@ -32,7 +35,7 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path, project: Projec
     if has_older_data(connection, path, upcasters):
         connection.execute("BEGIN IMMEDIATE")
         try:
-            rebuild(connection, project, upcasters)
+            rebuild(connection, path, project, upcasters)
             connection.execute("DELETE FROM snapshots")
             _note(connection, present)
             connection.execute("COMMIT")
@@ -80,21 +83,30 @@ def copy_in(folder: "TemporaryDirectory[str]") -> Path:
     return Path(folder.name) / "copy.db"
 
 
-def rebuild(connection: sqlite3.Connection, project: Projection, upcasters: Upcasters) -> None:
-    """Read everything that is a cache of the log anew from it, in the transaction the caller has begun."""
+def rebuild(connection: sqlite3.Connection, path: Path, project: Projection, upcasters: Upcasters) -> None:
+    """Read everything that is a cache of the log anew from it and its archive, in the transaction that was begun."""
     connection.execute("DELETE FROM rows")
-    after = 0
-    while chunk := list(find_records(connection, after, _CHUNK, EVERYTHING)):
-        events = [present_event(kept_in(found), upcasters) for found in chunk]
+    for chunk in _all_events(connection, path):
+        events = [present_event(found.kept(), upcasters) for found in chunk]
         apply_changes(connection, ((event.seq, change) for event in events for change in changes_anew(event, project)))
         _index_anew(connection, [_moved(found, event) for found, event in zip(chunk, events, strict=True)])
-        after = events[-1].seq
 
 
-def _moved(found: Sequence[object], event: Event) -> Record | None:
+def _all_events(connection: sqlite3.Connection, path: Path) -> Iterator[list[Written]]:
+    parts, folder, after = parts_in(connection), folder_of(path), 0
+    while True:
+        live = live_events(connection, after, _CHUNK)
+        near, end = stretch(parts, live, after, _CHUNK)
+        yield merged(live, [unpack(body_of(folder, part), part, str(folder)) for part in near], after, end)
+        if end is None:
+            return
+        after = end
+
+
+def _moved(found: Written, event: Event) -> Record | None:
     """The event as filters should see it, if they see it otherwise now."""
     record = record_of(event, b"")
-    return None if record[:6] == tuple(found[:6]) else record
+    return None if record[:6] == found.record[:6] else record
 
 
 def _index_anew(connection: sqlite3.Connection, moved: Sequence[Record | None]) -> None:

@@ -1,12 +1,17 @@
 """Logs in SQLite files, by URL: `sqlite:///path`, or just the path. Satisfies `ports.store.StoreScheme`."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+from beforehand.adapters.log import one_server
 from beforehand.model.errors import BadInputError
 from beforehand.model.finding import Finding
 from beforehand.model.versions import Upcasters
-from beforehand.ports.store import Leader, Projection, Store
+from beforehand.ports.store import Leader, Part, Projection, Store
+
+stand_by = one_server.stand_by
+read_servers = one_server.read_servers
+private_files = one_server.private_files
 
 _PREFIX = "sqlite:///"
 
@@ -51,7 +56,7 @@ def store_location(url: str) -> str:
 
 def store_files(url: str) -> list[Path]:
     path = path_in(url)
-    beside = ("", "-wal", "-shm", "-journal", ".lock", ".search", ".search-wal", ".search-shm")
+    beside = ("", "-wal", "-shm", "-journal", ".lock", ".search", ".search-wal", ".search-shm", ".archive")
     return [path.with_name(path.name + end) for end in beside]
 
 
@@ -65,3 +70,33 @@ def check_store(url: str) -> list[Finding]:
     from beforehand.adapters.sqlite import checks
 
     return checks.check_file(path_in(url))
+
+
+async def migrate_store(url: str) -> tuple[int, int]:
+    from beforehand.adapters.sqlite import copying
+
+    return await copying.migrate_store(path_in(url))
+
+
+async def give_room_back(url: str) -> None:
+    from beforehand.adapters.sqlite import copying
+
+    await copying.give_room_back(path_in(url))
+
+
+async def copy_beside(url: str, target: Path) -> None:
+    from beforehand.adapters.sqlite import copying
+
+    await copying.copy_beside(path_in(url), target)
+
+
+def read_parts(url: str) -> AsyncIterator[Part]:
+    from beforehand.adapters.sqlite import copying
+
+    return copying.read_parts(path_in(url))
+
+
+async def write_parts(url: str, parts: AsyncIterator[Part]) -> None:
+    from beforehand.adapters.sqlite import copying
+
+    await copying.write_parts(path_in(url), parts)

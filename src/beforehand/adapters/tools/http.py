@@ -147,10 +147,11 @@ class HttpGet(Tool):
             for address in addresses:
                 if not is_public(address):
                     where = f"{host} is not" if host == address else f"{host} is at {address}, which is not"
+                    name = f"[{host}]" if ":" in host else host
                     raise _fault(
                         f"http_get refuses {_short(url)}: {where} a public address.",
                         "refused_address",
-                        hint=f"If it is meant to be used, name {host}:{port} in BEFOREHAND_HTTP_ALLOW.",
+                        hint=f"If it is meant to be used, name {name}:{port} in BEFOREHAND_HTTP_ALLOW.",
                     )
         return addresses
 

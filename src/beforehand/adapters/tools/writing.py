@@ -5,17 +5,17 @@ is a call that will be refused. Deleting always is. A file that is not there whe
 start, is a fault; one that has gone since counts as deleted, so that a delete cut short can be carried out again.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from beforehand.adapters.files.diff import file_diff
 from beforehand.adapters.files.overlay import OverlayWorkspace, UnknownContentFault
-from beforehand.adapters.files.paths import missing, refusal, shown
+from beforehand.adapters.files.paths import changed, missing, refusal, shown
 from beforehand.adapters.tools.arguments import PATH, dependence, strict
-from beforehand.model.errors import ChangedSinceError, Fault
-from beforehand.ports.tool import Judgement, Preview, Tool, ToolContext, ToolSpec, Unknown, Workspace
+from beforehand.model.errors import Fault
+from beforehand.ports.tool import Judgement, Preview, Tool, ToolContext, ToolSpec, Unknown, Workspace, file_state
 
 
 def content_bytes(content: Any) -> bytes:
@@ -45,23 +45,6 @@ async def _held(workspace: Workspace, path: str) -> bytes | None:
         raise
 
 
-async def _state(workspace: Workspace, path: str) -> str | None:
-    """A hash of what lies at a path, or of nothing lying there; None where it cannot be told."""
-    try:
-        if not await workspace.exists(path):
-            return "absent"
-        return hashlib.sha256(await workspace.read(path)).hexdigest()
-    except Fault:
-        return None
-
-
-async def _refuse_changed(context: ToolContext, path: str) -> None:
-    """At the instant of writing: what is overwritten must be what was judged, and approved where somebody was asked."""
-    now = None if context.seen is None else await _state(context.workspace, path)
-    if now is not None and now != context.seen:
-        raise ChangedSinceError(f"{shown(path)} has changed since this was looked at.")
-
-
 def _view(workspace: Workspace) -> OverlayWorkspace:
     """Where a preview may write: the view it was given, never a real folder."""
     return workspace if isinstance(workspace, OverlayWorkspace) else OverlayWorkspace(workspace)
@@ -71,24 +54,34 @@ def _failing(name: str, fault: Fault) -> Preview:
     return Preview(f"{name} would fail: {fault.says}", 0.01, Unknown(f"what {name} gives"), problems=(fault.says,))
 
 
-async def _judge_overwrite(workspace: Workspace, path: str, after: bytes) -> Judgement:
+async def _judge_overwrite(workspace: Workspace, path: str, after: bytes | None) -> Judgement:
+    """What lies at the path decides; `after` is None where only the run will tell what is written."""
     try:
         if not await workspace.exists(path):
-            evidence = {"path": path, "size": len(after)}
-            return Judgement(False, f"Writes a new file {shown(path)}.", evidence, state="absent")
+            evidence = {"path": path} if after is None else {"path": path, "size": len(after)}
+            return Judgement(False, f"Writes a new file {shown(path)}.", evidence, state=file_state(None))
         before = await workspace.read(path)
+    except UnknownContentFault:
+        return Judgement(True, f"Overwrites {shown(path)}.", {"path": path})
     except Fault as fault:
         if fault.code == "file.too_large":
             return Judgement(True, f"Overwrites {shown(path)}, which is too large to compare.", {"path": path})
         if fault.transient:
             raise
         return Judgement(False, f"It will be refused: {fault.says}", {"path": path})
+    if after is None:
+        return Judgement(True, f"Overwrites {shown(path)}.", {"path": path}, state=file_state(before))
     return Judgement(
         True,
         f"Overwrites {shown(path)}." if before != after else f"Overwrites {shown(path)} with what it already holds.",
         {"path": path, "sizeBefore": len(before), "size": len(after), "diff": file_diff(path, before, after)},
-        state=hashlib.sha256(before).hexdigest(),
+        state=file_state(before),
     )
+
+
+def _copied(target: str | None, source: bytes | None) -> str | None:
+    """What a copy is held to: what lies at its target, and what it was seen to copy."""
+    return target and f"{target} {file_state(source)}"
 
 
 async def _preview_write(view: OverlayWorkspace, path: str, after: bytes, value: Any) -> Preview:
@@ -137,13 +130,12 @@ class WriteFile(Tool):
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         content = content_bytes(args["content"])
-        await _refuse_changed(context, args["path"])
-        await context.workspace.write(args["path"], content)
+        await context.workspace.write(args["path"], content, over=context.seen)
         return {"path": args["path"], "bytes": len(content)}
 
     async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
         try:
-            content = content_bytes(args["content"])
+            content = None if dependence(args["content"]) else content_bytes(args["content"])
         except Fault as fault:
             return Judgement(False, f"It will be refused: {fault.says}", {"path": args["path"]})
         return await _judge_overwrite(context.workspace, args["path"], content)
@@ -176,8 +168,10 @@ class CopyFile(Tool):
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         content = await self._source(args, context.workspace)
-        await _refuse_changed(context, args["to"])
-        await context.workspace.write(args["to"], content)
+        over, _, copied = (context.seen or "").partition(" ")
+        if copied and file_state(content) != copied:
+            raise changed(args["from"])
+        await context.workspace.write(args["to"], content, over=over or None)
         return {"from": args["from"], "to": args["to"], "bytes": len(content)}
 
     async def judge(self, args: Mapping[str, Any], context: ToolContext) -> Judgement:
@@ -186,8 +180,10 @@ class CopyFile(Tool):
         except Fault as fault:
             # The source may be there by the time it is copied, so what lies at the target decides.
             judged = await _judge_overwrite(context.workspace, args["to"], b"")
-            return Judgement(judged.destructive, f"It will be refused: {fault.says}", {"path": args["to"]})
-        return await _judge_overwrite(context.workspace, args["to"], content)
+            says = f"It will be refused: {fault.says}"
+            return Judgement(judged.destructive, says, {"path": args["to"]}, state=_copied(judged.state, None))
+        judged = await _judge_overwrite(context.workspace, args["to"], content)
+        return replace(judged, state=_copied(judged.state, content))
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         if depends := dependence(args):
@@ -228,10 +224,8 @@ class DeleteFile(Tool):
         if context.key in self._absent:
             self._absent.discard(context.key)
             raise missing(path)
-        if await context.workspace.exists(path):
-            await _refuse_changed(context, path)
         try:
-            await context.workspace.delete(path)
+            await context.workspace.delete(path, over=context.seen)
         except Fault as fault:
             if fault.code != "file.missing":
                 raise
@@ -251,7 +245,7 @@ class DeleteFile(Tool):
                 raise
             return Judgement(True, f"Deletes {shown(path)}, which is too large to show.", {"path": path})
         evidence = {"path": path, "size": len(before), "diff": file_diff(path, before, None)}
-        return Judgement(True, f"Deletes {shown(path)}.", evidence, state=hashlib.sha256(before).hexdigest())
+        return Judgement(True, f"Deletes {shown(path)}.", evidence, state=file_state(before))
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:
         if depends := dependence(args):

@@ -17,7 +17,7 @@ def whole(says: str, least: int, most: int) -> dict[str, Any]:
 
 SCENE = text("The scene's name, as list_scenes gives it.")
 LIMIT = whole(f"How many at most, the newest first; {FEW} when left out.", 1, MOST)
-TEXT = text("What is wanted, in words, such as: weld 1 and 2.", 20_000)
+TEXT = text("What is wanted, in words.", 20_000)
 INTENT = {"type": "object", "description": "What is wanted, as an intent: an object with `goal` and `steps`."}
 PLAN = {
     "type": ["object", "array", "string"],
@@ -26,7 +26,7 @@ PLAN = {
 }
 START = {
     "order": {"type": "string", "enum": ["given", "free"], "description": "Keep the goals' order, or find a shorter."},
-    "position": text("Where the robot stands at the start, if not where the log says."),
+    "position": text("Where the machine stands at the start, if not where the log says."),
     "tool": text("The tool it holds at the start, or none."),
 }
 

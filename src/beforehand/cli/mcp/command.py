@@ -10,7 +10,7 @@ from beforehand.cli.exits import DONE
 from beforehand.cli.options import DbOption, HomeOption, WorkspaceOption, settings_from
 
 if TYPE_CHECKING:
-    from beforehand.cli.mcp.desk import HomeDesk
+    from beforehand.cli.mcp.home_access import HomeAccess
 
 HOST = "127.0.0.1"
 PORT = 8710
@@ -30,35 +30,35 @@ def mcp(
     the log. Nothing a client calls moves a machine or changes a file.
     """
     from beforehand.cli.logs import quiet_logs
-    from beforehand.cli.mcp.desk import HomeDesk
+    from beforehand.cli.mcp.home_access import HomeAccess
     from beforehand.model.errors import BadInputError
 
     if not http and (host is not None or port is not None):
         raise BadInputError("--host and --port say where to listen, so they need --http.", code="usage")
-    desk = HomeDesk(settings_from(workspace=workspace, home=home, db=db))
+    access = HomeAccess(settings_from(workspace=workspace, home=home, db=db))
     quiet_logs()
     if http:
-        asyncio.run(_over_http(desk, host or HOST, PORT if port is None else port))
+        asyncio.run(_over_http(access, host or HOST, PORT if port is None else port))
     else:
         # A thread that waits for the next line cannot be called off, so a signal ends the process as it stands.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        asyncio.run(_over_stdio(desk))
+        asyncio.run(_over_stdio(access))
     return DONE
 
 
-async def _over_stdio(desk: "HomeDesk") -> None:
+async def _over_stdio(access: "HomeAccess") -> None:
     from beforehand import __version__
     from beforehand.adapters.mcp.serving import serve_stdio
     from beforehand.app.crafts import load_crafts
     from beforehand.cli.mcp.offer import offer_of
 
-    await serve_stdio(offer_of(load_crafts(), lambda request: desk), __version__)
+    await serve_stdio(offer_of(load_crafts(), lambda request: access), __version__)
 
 
-async def _over_http(desk: "HomeDesk", host: str, port: int) -> None:
+async def _over_http(access: "HomeAccess", host: str, port: int) -> None:
     from beforehand.cli.mcp.http import serve_http
     from beforehand.cli.screen import print_err
 
     await serve_http(
-        desk, host, port, lambda url: print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
+        access, host, port, lambda url: print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
     )

@@ -13,37 +13,40 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from beforehand import __version__
 from beforehand.adapters.mcp.serving import PATH, http_app
 from beforehand.app.crafts import load_crafts
+from beforehand.app.tls import server_tls
 from beforehand.app.tokens import Tokens
-from beforehand.cli.mcp.desk import HomeDesk
+from beforehand.cli.mcp.home_access import HomeAccess
 from beforehand.cli.mcp.offer import offer_of
 from beforehand.model.errors import NotFoundError
 from beforehand.server.auth import AuthMiddleware, shown_token
 from beforehand.server.errors import problem
 from beforehand.server.listening import Listener, bind, is_local, url_of
 from beforehand.server.middleware import RequestMiddleware
-from beforehand.server.serve import refuse_without_tokens
+from beforehand.server.serve import refuse_without_tokens, renewing
 
 
-async def serve_http(desk: HomeDesk, host: str, port: int, ready: Callable[[str], None]) -> None:
+async def serve_http(access: HomeAccess, host: str, port: int, ready: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `ready` is called with the URL once it listens.
 
     BadInputError when the address cannot be used, or when others can reach it and no token is set.
     """
 
-    def desk_for(request: Any) -> HomeDesk:
+    def access_for(request: Any) -> HomeAccess:
         caller = request.state.caller
-        return desk.for_caller(caller.name, caller.role, shown_token(request.headers))
+        return access.for_caller(caller.name, caller.role, shown_token(request.headers))
 
+    tls = server_tls(access.settings)
     with closing(bind(host, port)) as bound:
         if not is_local(bound):
-            refuse_without_tokens(desk.settings, host)
+            refuse_without_tokens(access.settings, host)
 
         async def started() -> None:
-            ready(url_of(bound) + PATH)
+            ready(url_of(bound, "https" if tls else "http") + PATH)
 
-        async with http_app(offer_of(load_crafts(), desk_for), __version__) as served:
-            app = guarded(served, Tokens(desk.settings), host, is_local(bound))
-            await Listener(app, started=started, stopping=lambda: None).serve(sockets=[bound])
+        async with http_app(offer_of(load_crafts(), access_for), __version__) as served, renewing(tls):
+            app = guarded(served, Tokens(access.settings), host, is_local(bound))
+            shown = tls.context if tls else None
+            await Listener(app, started=started, stopping=lambda: None, tls=shown).serve(sockets=[bound])
 
 
 def guarded(served: ASGIApp, tokens: Tokens, host: str, local: bool) -> ASGIApp:

@@ -6,7 +6,7 @@ from typing import Any
 from beforehand.app.runtime import Runtime
 from beforehand.cli.asking import path_to
 from beforehand.cli.mcp.arguments import LIMIT, SCENE, limit_of, text, whole
-from beforehand.cli.mcp.desk import HomeDesk
+from beforehand.cli.mcp.home_access import HomeAccess
 from beforehand.model.errors import NotFoundError
 from beforehand.model.words import counted
 from beforehand.ports.mcp import McpAnswer, McpTool
@@ -23,12 +23,12 @@ def lines(head: str, items: Sequence[str], nothing: str = "") -> str:
 # -- scenes ------------------------------------------------------------------------------------------------------------
 
 
-async def scene_rows(desk: HomeDesk) -> list[dict[str, Any]]:
+async def scene_rows(access: HomeAccess) -> list[dict[str, Any]]:
     """The scenes the home knows, and the examples it does not know yet."""
     from beforehand.app import scenes
     from beforehand.app.examples import example_files, kind_of_example
 
-    known = await desk.look("/scenes", scenes.list_scenes)
+    known = await access.look("/scenes", scenes.list_scenes)
     rows = [{"name": row["name"], "kind": row["kind"], "active": row["active"], "from": "home"} for row in known]
     names = {row["name"] for row in rows}
     examples = [(name, path) for name, path in example_files().items() if name not in names]
@@ -37,27 +37,27 @@ async def scene_rows(desk: HomeDesk) -> list[dict[str, Any]]:
     ]
 
 
-async def scene_document(desk: HomeDesk, name: str) -> Any:
+async def scene_document(access: HomeAccess, name: str) -> Any:
     """A scene as the home has it, else as the example does; NotFoundError with the names there are."""
     from beforehand.app.examples import find_document
     from beforehand.app.scenes import get_scene
 
-    found = {row["name"]: row for row in await scene_rows(desk)}
+    found = {row["name"]: row for row in await scene_rows(access)}
     if name not in found:
         raise NotFoundError.unknown("scene", name, found)
     if found[name]["from"] == "examples":
         return find_document(name, files=False)
-    return (await desk.look(path_to("scenes", name), lambda runtime: get_scene(runtime, name)))["document"]
+    return (await access.look(path_to("scenes", name), lambda runtime: get_scene(runtime, name)))["document"]
 
 
-async def list_scenes(desk: HomeDesk, given: Given) -> McpAnswer:
-    rows = await scene_rows(desk)
+async def list_scenes(access: HomeAccess, given: Given) -> McpAnswer:
+    rows = await scene_rows(access)
     told = [f"{row['name']} ({row['kind']}, {'live' if row['active'] else row['from']})" for row in rows]
     return McpAnswer(lines(f"There are {counted(len(rows), 'scene')}.", told), {"scenes": rows})
 
 
-async def show_scene(desk: HomeDesk, given: Given) -> McpAnswer:
-    document = await scene_document(desk, given["scene"])
+async def show_scene(access: HomeAccess, given: Given) -> McpAnswer:
+    document = await scene_document(access, given["scene"])
     parts = [
         f"{counted(len(items), 'item')} in `{name}`" for name, items in document.items() if isinstance(items, list)
     ]
@@ -65,13 +65,13 @@ async def show_scene(desk: HomeDesk, given: Given) -> McpAnswer:
     return McpAnswer(says, {"name": given["scene"], "document": document})
 
 
-async def check_scene(desk: HomeDesk, given: Given) -> McpAnswer:
+async def check_scene(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app.documents import plain
     from beforehand.app.dry_run import check_scene_document
 
     document = given["document"]
     document = document if isinstance(document, str) else plain(document, "The scene")
-    found = await check_scene_document(desk.settings, document)
+    found = await check_scene_document(access.settings, document)
     odd = [f"worth a look: {one['says']}" for one in found["warnings"]]
     if found["ok"]:
         return McpAnswer(lines(f"The scene {found.get('name')} is valid.", odd), found)
@@ -84,7 +84,7 @@ def problem_line(problem: Mapping[str, Any]) -> str:
     return f"{path}: {says}" if path and not says.startswith(str(path)) else says
 
 
-async def show_state(desk: HomeDesk, given: Given) -> McpAnswer:
+async def show_state(access: HomeAccess, given: Given) -> McpAnswer:
     scene = given.get("scene")
 
     async def left(runtime: Runtime) -> Any:
@@ -93,8 +93,8 @@ async def show_state(desk: HomeDesk, given: Given) -> McpAnswer:
         last = await runtime.store.last_seq()
         return await (state_at(runtime, last, scene) if last else state_view(runtime, scene))
 
-    shown = await desk.look(path_to("state", scene=scene), left)
-    served = await desk.server() is not None
+    shown = await access.look(path_to("state", scene=scene), left)
+    served = await access.server() is not None
     counts = [f"{len(items)} in `{name}`" for name, items in shown.items() if isinstance(items, list) and items]
     head = "The server runs." if served else "No server runs on this home; this is what its log says."
     held = ["Everything is held by a person."] if shown.get("hold") else []
@@ -105,16 +105,16 @@ async def show_state(desk: HomeDesk, given: Given) -> McpAnswer:
 # -- plans, runs, decisions ----------------------------------------------------------------------------------------
 
 
-async def list_plans(desk: HomeDesk, given: Given) -> McpAnswer:
+async def list_plans(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app.plans import plan_heads
 
     limit = limit_of(given)
-    found = await desk.look(path_to("plans", limit=str(limit)), lambda runtime: plan_heads(runtime, limit))
+    found = await access.look(path_to("plans", limit=str(limit)), lambda runtime: plan_heads(runtime, limit))
     told = [f"{head['id']}, version {head['version']}: {head.get('name') or 'a plan'}" for head in found]
     return McpAnswer(lines("The newest plans:", told, "There are no plans yet."), {"plans": found})
 
 
-async def show_plan(desk: HomeDesk, given: Given) -> McpAnswer:
+async def show_plan(access: HomeAccess, given: Given) -> McpAnswer:
     plan_id, version = given["planId"], given.get("version")
 
     async def kept(runtime: Runtime) -> Any:
@@ -122,7 +122,7 @@ async def show_plan(desk: HomeDesk, given: Given) -> McpAnswer:
 
         return (await get_plan(runtime, plan_id, version)).wire()
 
-    plan = await desk.look(path_to("plans", plan_id, version=str(version or "")), kept)
+    plan = await access.look(path_to("plans", plan_id, version=str(version or "")), kept)
     return McpAnswer(lines(f"{plan_id}, version {plan['version']}:", step_lines(plan["steps"])), {"plan": plan})
 
 
@@ -134,46 +134,46 @@ def step_lines(steps: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-async def list_runs(desk: HomeDesk, given: Given) -> McpAnswer:
+async def list_runs(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app import runs
 
     limit, still_open = limit_of(given), given.get("open") or None
     path = path_to("runs", limit=str(limit), open="true" if still_open else "")
-    found = await desk.look(path, lambda runtime: runs.list_runs(runtime, open=still_open, limit=limit))
+    found = await access.look(path, lambda runtime: runs.list_runs(runtime, open=still_open, limit=limit))
     told = [f"{run['runId']}: {run['status']}, {run.get('name') or 'a plan'}, {run['startedAt']}" for run in found]
     return McpAnswer(lines("The newest runs:", told, "There are no runs."), {"runs": found})
 
 
-async def run_now(desk: HomeDesk, run_id: str) -> Any:
+async def run_now(access: HomeAccess, run_id: str) -> Any:
     from beforehand.app.run_documents import run_document_in
 
-    return await desk.look(path_to("runs", run_id), lambda runtime: run_document_in(runtime.store, run_id))
+    return await access.look(path_to("runs", run_id), lambda runtime: run_document_in(runtime.store, run_id))
 
 
-async def show_run(desk: HomeDesk, given: Given) -> McpAnswer:
-    run = await run_now(desk, given["runId"])
+async def show_run(access: HomeAccess, given: Given) -> McpAnswer:
+    run = await run_now(access, given["runId"])
     waits = [f"waits for a person: {decision['title']} ({decision['id']})" for decision in run["decisions"]]
     head = f"Run {run['runId']} of {run['planId']}, version {run['version']}: {run['status']}."
     return McpAnswer(lines(head, [*waits, *step_lines(run["steps"])]), {"run": run})
 
 
-async def list_decisions(desk: HomeDesk, given: Given) -> McpAnswer:
+async def list_decisions(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app import inbox
 
-    found = await desk.look("/inbox", inbox.list_decisions)
+    found = await access.look("/inbox", inbox.list_decisions)
     told = [f"{one['id']}: {one['title']} (a person may {', '.join(one['verbs'])})" for one in found]
     head = "These wait for a person, who alone can answer them:"
     return McpAnswer(lines(head, told, "Nothing waits for a person."), {"decisions": found})
 
 
-async def decision_now(desk: HomeDesk, decision_id: str) -> Any:
+async def decision_now(access: HomeAccess, decision_id: str) -> Any:
     from beforehand.app.inbox import show_decision
 
-    return await desk.look(path_to("inbox", decision_id), lambda runtime: show_decision(runtime, decision_id))
+    return await access.look(path_to("inbox", decision_id), lambda runtime: show_decision(runtime, decision_id))
 
 
-async def show_decision(desk: HomeDesk, given: Given) -> McpAnswer:
-    one = await decision_now(desk, given["decisionId"])
+async def show_decision(access: HomeAccess, given: Given) -> McpAnswer:
+    one = await decision_now(access, given["decisionId"])
     effects = [f"{verb}: {says}" for verb, says in (one.get("effects") or {}).items()]
     return McpAnswer(lines(f"{one['title']} It is {one['status']}.", effects), {"decision": one})
 
@@ -181,7 +181,7 @@ async def show_decision(desk: HomeDesk, given: Given) -> McpAnswer:
 # -- events, tools, templates --------------------------------------------------------------------------------------
 
 
-async def recent_events(desk: HomeDesk, given: Given) -> McpAnswer:
+async def recent_events(access: HomeAccess, given: Given) -> McpAnswer:
     limit, only = limit_of(given), {name: given.get(name) for name in ("run", "scene")}
     before, kinds = given.get("before"), given.get("kinds") or []
 
@@ -195,7 +195,7 @@ async def recent_events(desk: HomeDesk, given: Given) -> McpAnswer:
         return [from_json(runtime.sentences.added_to(record.line)) for record in records]
 
     asked = {"limit": str(limit), "before": str(before or ""), "kinds": ",".join(kinds), **only}
-    found = await desk.look(path_to("events", **asked), from_log)
+    found = await access.look(path_to("events", **asked), from_log)
     shown = [{name: event[name] for name in EVENT_FIELDS if event.get(name) is not None} for event in found]
     told = [f"{event['seq']}: {event['says']}" for event in shown]
     return McpAnswer(
@@ -203,21 +203,21 @@ async def recent_events(desk: HomeDesk, given: Given) -> McpAnswer:
     )
 
 
-async def list_tools(desk: HomeDesk, given: Given) -> McpAnswer:
+async def list_tools(access: HomeAccess, given: Given) -> McpAnswer:
     async def here(runtime: Runtime) -> Any:
         from beforehand.app.tools import tool_documents
 
         return tool_documents(runtime)
 
-    found = await desk.look("/tools", here, with_servers=True)
+    found = await access.look("/tools", here, with_servers=True)
     told = [f"{tool['name']} ({tool['effect']}): {tool['description']}" for tool in found]
     return McpAnswer(lines("A plan's step may call:", told), {"tools": found})
 
 
-async def list_templates(desk: HomeDesk, given: Given) -> McpAnswer:
+async def list_templates(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app import templates
 
-    found = await desk.look("/templates", templates.list_templates)
+    found = await access.look("/templates", templates.list_templates)
     told = [f"{one['name']}({', '.join(one['parameters'])}): {one['description']}" for one in found]
     return McpAnswer(lines("Plans kept for reuse:", told, "There are no templates."), {"templates": found})
 
@@ -244,7 +244,7 @@ TOOLS = (
     McpTool(
         "show_state",
         "What is live",
-        "Everything live at this moment: scenes, robots and what else is in them, recent runs, open decisions, and the "
+        "Everything live at this moment: scenes and what is in them, recent runs, open decisions, and the "
         "number `seq` of the last event.",
         show_state,
         {"scene": SCENE},

@@ -6,7 +6,7 @@ from typing import Any
 from beforehand.app.crafts import Crafts
 from beforehand.cli.mcp import following, looking, pages, planning
 from beforehand.cli.mcp.arguments import text
-from beforehand.cli.mcp.desk import HomeDesk
+from beforehand.cli.mcp.home_access import HomeAccess
 from beforehand.model.errors import RefusedError
 from beforehand.ports.log import Log
 from beforehand.ports.mcp import McpAnswer, McpOffer, McpTool
@@ -21,7 +21,7 @@ INSTRUCTIONS = (
 )
 
 
-async def _no_ask(desk: HomeDesk, given: Mapping[str, Any]) -> McpAnswer:
+async def _no_ask(access: HomeAccess, given: Mapping[str, Any]) -> McpAnswer:
     raise RefusedError(
         "Nothing that is installed answers questions about what happened.",
         code="ask.not_there",
@@ -43,7 +43,7 @@ FALLBACKS = (
 OWN = (*looking.TOOLS, *planning.TOOLS, *following.TOOLS)
 
 
-def offer_of(crafts: Crafts, desk_for: Callable[[Any], HomeDesk]) -> McpOffer:
+def offer_of(crafts: Crafts, access_for: Callable[[Any], HomeAccess]) -> McpOffer:
     """The offer of this installation. No craft can take the place of a tool that is not a fallback."""
     own = {tool.name: tool for tool in OWN}
     others = {tool.name: tool for tool in (*FALLBACKS, *_brought(crafts))}
@@ -51,7 +51,7 @@ def offer_of(crafts: Crafts, desk_for: Callable[[Any], HomeDesk]) -> McpOffer:
         instructions=INSTRUCTIONS,
         tools={**own, **others, **own},
         prompts={prompt.name: prompt for prompt in pages.PROMPTS},
-        desk_for=desk_for,
+        access_for=access_for,
         pages=pages.pages,
         page=pages.page,
     )

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote, unquote
 
-from beforehand.cli.mcp.desk import HomeDesk
+from beforehand.cli.mcp.home_access import HomeAccess
 from beforehand.cli.mcp.looking import scene_document, scene_rows
 from beforehand.model.errors import NotFoundError
 from beforehand.ports.mcp import McpPage, McpPrompt
@@ -13,7 +13,7 @@ DOCS = "beforehand://docs/"
 SCENES = "beforehand://scenes/"
 
 
-async def pages(desk: HomeDesk) -> Sequence[McpPage]:
+async def pages(access: HomeAccess) -> Sequence[McpPage]:
     """Every page of the documentation and every scene."""
     from beforehand.app.doc_pages import doc_pages
 
@@ -22,18 +22,18 @@ async def pages(desk: HomeDesk) -> Sequence[McpPage]:
         McpPage(
             SCENES + quote(row["name"], safe=""), f"Scene {row['name']}", "application/json", f"Kind {row['kind']}."
         )
-        for row in await scene_rows(desk)
+        for row in await scene_rows(access)
     ]
 
 
-async def page(desk: HomeDesk, uri: str) -> str:
+async def page(access: HomeAccess, uri: str) -> str:
     """The text at an address."""
     from beforehand.app.doc_pages import doc_page
 
     if uri.startswith(DOCS):
         return doc_page(unquote(uri.removeprefix(DOCS)))
     if uri.startswith(SCENES):
-        document = await scene_document(desk, unquote(uri.removeprefix(SCENES)))
+        document = await scene_document(access, unquote(uri.removeprefix(SCENES)))
         return json.dumps(document, ensure_ascii=False, indent=1)
     raise NotFoundError.unknown("address", uri, [f"{DOCS}index", f"{SCENES}NAME"], plural="addresses")
 

@@ -12,7 +12,7 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import named_scene
 from beforehand.cli.asking import path_to
 from beforehand.cli.mcp.arguments import INTENT, PLAN, SCENE, START, TEXT, plan_of, text
-from beforehand.cli.mcp.desk import HomeDesk
+from beforehand.cli.mcp.home_access import HomeAccess
 from beforehand.cli.mcp.looking import lines, problem_line, step_lines
 from beforehand.model.errors import BadInputError
 from beforehand.model.words import counted
@@ -30,13 +30,13 @@ def _input(given: Given) -> PlanInput:
     return PlanInput(document, given.get("scene"), given.get("text"), intent, options)
 
 
-async def plan(desk: HomeDesk, given: Given) -> McpAnswer:
+async def plan(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app.dry_run import draft_plan
 
     if ("text" in given) == ("intent" in given):
         raise BadInputError("Say what is wanted: give either `text` or `intent`.", code="plan.request")
-    desk.require_operator("planning")
-    made, _ = await draft_plan(desk.settings, _input(given), scene_of=named_scene)
+    access.require_operator("planning")
+    made, _ = await draft_plan(access.settings, _input(given), scene_of=named_scene)
     if not made.steps:
         return McpAnswer(
             f"There is nothing to do in {made.scene}. {' '.join(made.notes)}".strip(), {"plan": made.wire()}
@@ -48,10 +48,10 @@ async def plan(desk: HomeDesk, given: Given) -> McpAnswer:
     return McpAnswer(f"{lines(head.strip(), told)}\nHand it in with submit_plan.", {"plan": shown})
 
 
-async def check_plan(desk: HomeDesk, given: Given) -> McpAnswer:
+async def check_plan(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app import dry_run
 
-    found = await dry_run.check_plan(desk.settings, _input(given), scene_of=named_scene)
+    found = await dry_run.check_plan(access.settings, _input(given), scene_of=named_scene)
     problems = [problem.wire() for problem in found.problems]
     told: dict[str, Any] = {"valid": not problems, "steps": found.steps, "problems": problems}
     if not problems:
@@ -61,11 +61,11 @@ async def check_plan(desk: HomeDesk, given: Given) -> McpAnswer:
     return McpAnswer(lines(head, [problem_line(problem) for problem in problems]), told)
 
 
-async def preview_plan(desk: HomeDesk, given: Given) -> McpAnswer:
+async def preview_plan(access: HomeAccess, given: Given) -> McpAnswer:
     from beforehand.app.dry_run import preview_input
 
-    desk.require_operator("a preview, which reads the workspace,")
-    shown, _ = await preview_input(desk.settings, _input(given), scene_of=named_scene)
+    access.require_operator("a preview, which reads the workspace,")
+    shown, _ = await preview_input(access.settings, _input(given), scene_of=named_scene)
     told = [
         f"{row['startS']:.1f} to {row['endS']:.1f} s, {row['stepId']}: {row.get('says') or row.get('name', '')}"
         + (" (needs approval)" if row.get("needsApproval") else "")
@@ -79,42 +79,42 @@ async def preview_plan(desk: HomeDesk, given: Given) -> McpAnswer:
 # -- handing in ----------------------------------------------------------------------------------------------------
 
 
-async def submit_plan(desk: HomeDesk, given: Given) -> McpAnswer:
+async def submit_plan(access: HomeAccess, given: Given) -> McpAnswer:
     ways = [name for name in ("plan", "text", "intent", "template") if name in given]
     if len(ways) != 1:
         raise BadInputError("Give one of `plan`, `text`, `intent` and `template`.", code="plan.request")
-    desk.require_operator("handing a plan in")
-    taken = await (_from_template(desk, given) if ways == ["template"] else _handed_in(desk, given))
+    access.require_operator("handing a plan in")
+    taken = await (_from_template(access, given) if ways == ["template"] else _handed_in(access, given))
     review = f"{taken['id']}-v{taken['version']}"
     says = (
         f"Handed in as {taken['id']}, {counted(len(taken['steps']), 'step')}. Nothing runs before a person starts it."
     )
-    where = await _where(desk, review)
+    where = await _where(access, review)
     told = {"planId": taken["id"], "version": taken["version"], "decisionId": review, "approveAt": where}
     return McpAnswer(f"{says} {where['says']} Then follow it with follow_plan.", told)
 
 
-async def _handed_in(desk: HomeDesk, given: Given) -> Any:
+async def _handed_in(access: HomeAccess, given: Given) -> Any:
     asked = _input(given)
-    workspace = str(desk.settings.workspace)
+    workspace = str(access.settings.workspace)
 
     async def keep(runtime: Runtime) -> Any:
         from beforehand.app.plans import create_plan, plan_answer
 
-        return plan_answer(*await create_plan(runtime, asked, scene_of=named_scene, workspace=workspace, by=desk.by))
+        return plan_answer(*await create_plan(runtime, asked, scene_of=named_scene, workspace=workspace, by=access.by))
 
     document = {} if asked.document is NO_DOCUMENT else {"plan": asked.document}
     words = {name: value for name in ("scene", "text", "intent") if (value := getattr(asked, name)) is not None}
     body = {**document, **words, **asked.options, "workspace": workspace}
     try:
-        return await desk.perform(keep, "POST", "/plans", body)
+        return await access.perform(keep, "POST", "/plans", body)
     except BadInputError as error:
-        if error.code != "scene.unknown" or not await _save_example(desk, asked):
+        if error.code != "scene.unknown" or not await _save_example(access, asked):
             raise
-    return await desk.perform(keep, "POST", "/plans", body)
+    return await access.perform(keep, "POST", "/plans", body)
 
 
-async def _save_example(desk: HomeDesk, asked: PlanInput) -> bool:
+async def _save_example(access: HomeAccess, asked: PlanInput) -> bool:
     """Have the server keep the example that is meant, as it comes with the package; it does not become live."""
     from beforehand.app.documents import scene_in
     from beforehand.app.examples import example_files, find_document
@@ -124,35 +124,35 @@ async def _save_example(desk: HomeDesk, asked: PlanInput) -> bool:
     if name not in example_files():
         return False
     document = find_document(str(name), files=False)
-    await desk.perform(lambda runtime: saved_scene(runtime, str(name)), "PUT", path_to("scenes", str(name)), document)
+    await access.perform(lambda runtime: saved_scene(runtime, str(name)), "PUT", path_to("scenes", str(name)), document)
     return True
 
 
-async def _from_template(desk: HomeDesk, given: Given) -> Any:
+async def _from_template(access: HomeAccess, given: Given) -> Any:
     from beforehand.app.documents import plain
 
     name, parameters = given["template"], plain(given.get("parameters", {}), "The parameters")
-    workspace = str(desk.settings.workspace)
+    workspace = str(access.settings.workspace)
 
     async def keep(runtime: Runtime) -> Any:
         from beforehand.app.plans import plan_answer
         from beforehand.app.templates import plan_from_template
 
-        return plan_answer(*await plan_from_template(runtime, name, parameters, workspace=workspace, by=desk.by))
+        return plan_answer(*await plan_from_template(runtime, name, parameters, workspace=workspace, by=access.by))
 
     body = {"parameters": parameters, "workspace": workspace}
-    return await desk.perform(keep, "POST", path_to("templates", name, "plans"), body)
+    return await access.perform(keep, "POST", path_to("templates", name, "plans"), body)
 
 
-async def _where(desk: HomeDesk, review: str) -> dict[str, Any]:
+async def _where(access: HomeAccess, review: str) -> dict[str, Any]:
     """Where a person finds the review: the server's page, and the command line."""
     from beforehand.cli.running import command
 
-    leader = await desk.server()
-    show = command(desk.settings, "inbox", "show", review)
-    answer = command(desk.settings, "inbox", "answer", review, "start")
+    leader = await access.server()
+    show = command(access.settings, "inbox", "show", review)
+    answer = command(access.settings, "inbox", "answer", review, "start")
     if leader is None:
-        up = command(desk.settings, "up")
+        up = command(access.settings, "up")
         says = f"A person looks at it with `{show}`, or starts the server with `{up}` and opens its page."
         return {"says": says, "show": show, "answer": answer, "startServer": up}
     says = f"A person reviews it at {leader.url}, or with `{show}`."

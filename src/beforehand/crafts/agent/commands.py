@@ -44,13 +44,18 @@ def run(
     from beforehand.app.documents import read_text
     from beforehand.app.dry_run import scene_document
     from beforehand.cli.run_async import run_async
-    from beforehand.crafts.agent.playing import command_lines, play
+    from beforehand.crafts.agent.core.command_text import command_lines
+    from beforehand.crafts.agent.playing import play
     from beforehand.model.errors import BadInputError
 
     if commands is None and goal is None:
         raise BadInputError("Give --commands FILE, or --goal TEXT for a model or the policy.", code="usage")
     if commands is not None and (model or policy or instruction):
         raise BadInputError("With --commands leave out --model, --policy and --instruction.", code="usage")
+    if commands is None and not (goal or "").strip():
+        raise BadInputError("A session that a model or the policy steers needs a goal: --goal TEXT.", code="usage")
+    if model and policy:
+        raise BadInputError("Either a model steers or the policy, not both.", code="usage")
     if commands == "-" and scene == "-":
         raise BadInputError("The scene and the commands cannot both come from standard input.", code="usage")
     settings = settings_from(home=home, db=db, model=model)
@@ -96,6 +101,7 @@ def _print(result: dict[str, Any], output: Output) -> int:
         print_out(" ".join(part for part in (ends[result["status"]], reached) if part))
     if result.get("waitsFor"):
         print_err(
+            *filter(None, [result.get("reason")]),
             "Nobody steers it any more, and everything is stopped.",
             f"Answer: beforehand inbox show {result['waitsFor']}",
         )

@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes, Wanted
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.agent.core.deciding import COMMANDED, ENDED, STARTED, UPDATED
 from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.core.warnings import warnings
-from beforehand.crafts.agent.plans import PLANNER, judge_of, make_errands
+from beforehand.crafts.agent.plans import PLANNER, judge_of, make_errands, read_wanted
 from beforehand.crafts.agent.plug_ins import VERB_GROUP
 from beforehand.crafts.agent.rows import ROWS
 from beforehand.crafts.agent.searchable import SEARCHABLE
 from beforehand.crafts.agent.sentences import SENTENCES
-from beforehand.crafts.agent.sessions import KIND, WORLD_ROW, Sessions
+from beforehand.crafts.agent.sessions import KIND, SESSION_ROW, WORLD_ROW, Sessions
 from beforehand.crafts.agent.tools import Errand
 from beforehand.crafts.agent.worlds import GROUP, load_worlds
 from beforehand.model.plan import Plan
@@ -27,12 +27,15 @@ def open_sessions(runtime: Runtime) -> Parts:
         log.error("a world could not be used", name=missed.about, says=missed.says)
 
     async def plan(request: PlanRequest, correlation_id: str) -> Plan:
-        return make_errands(await sessions.home(request.scene), request)
+        return make_errands(await sessions.scene(request.scene), request)
+
+    async def read(request: PlanRequest) -> Wanted:
+        return read_wanted(await sessions.scene(request.scene), request)
 
     return Parts(
         service=sessions,
         scenes=_scenes(sessions),
-        planner=Planner(PLANNER, plan),
+        planner=Planner(PLANNER, plan, read),
         judge=judge_of(sessions),
         holds=Holds(KIND, sessions.moving, sessions.hold, sessions.let_go),
         tools=(Errand(sessions),),
@@ -52,7 +55,6 @@ def _scenes(sessions: Sessions) -> Scenes:
         state_at=sessions.state_at,
         replays=(STARTED, COMMANDED, UPDATED, ENDED),
         lists=("sessions",),
-        summary=sessions.summary,
     )
 
 
@@ -72,6 +74,7 @@ CRAFT = Craft(
     "agent",
     open=open_sessions,
     rows=ROWS,
+    ends=(SESSION_ROW,),
     remembers=(WORLD_ROW,),
     sentences=SENTENCES,
     searchable=SEARCHABLE,

@@ -8,6 +8,7 @@ is a task beside the decisions that says one command after another.
 import asyncio
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol
 
 from beforehand.crafts.agent.core.command_text import Command, read_command
@@ -21,7 +22,9 @@ from beforehand.crafts.agent.core.inputs import (
     TakenUp,
     TimePassed,
 )
+from beforehand.crafts.agent.core.session import advanced
 from beforehand.crafts.agent.core.world import ticks
+from beforehand.loop.asked import asked_here
 from beforehand.loop.loop import Loop, stop
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BeforehandError, UnavailableError
@@ -68,6 +71,8 @@ class SessionDriver:
         self.on_change: Callable[[SessionState], None] = lambda state: None
         """Called after every decision, by whoever follows the session closely."""
         self._steerer: asyncio.Task[None] | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+        """Skips in real time, told of everything that happens."""
         self._loop: Loop[SessionInput, Steer] = Loop(
             state.owner, store, clock, decide=self._decide, carry_out=self._steer, gone=self._gone
         )
@@ -86,6 +91,11 @@ class SessionDriver:
         passed_ms = (self._clock.now_ms() - self._began_ms) * self._pace
         return max(self.state.body.tick, self._began_tick + int(passed_ms * TICKS_PER_S / 1000))
 
+    def seen_now(self) -> SessionState:
+        """The session as it is at the tick of now; what happens by itself until then is shown before it is decided."""
+        session, _ = advanced(self.state.session, self.tick_now())
+        return replace(self.state, session=session)
+
     async def say(self, text: str, *, by: str = "", thought_s: float = 0.0) -> Verdict[Steer]:
         """One command, decided and durable. In real time a skip is answered when it has been waited for."""
         if self.is_realtime:
@@ -98,6 +108,8 @@ class SessionDriver:
         return await self.request(Said(text, by, tick))
 
     async def _skip(self, text: str, command: Command, by: str) -> Verdict[Steer]:
+        if (asked := asked_here()) is not None:  # it is decided now, and not when it is over
+            asked.decide(self._clock.now_ms())
         since = self.tick_now()
         until = since + ticks(command.seconds)
         waiting = _Woken(self.state, command.wake_on)
@@ -105,14 +117,23 @@ class SessionDriver:
             if waiting.is_over(self.state):
                 break
             at = self.state.body.next_instant()
-            await self._sleep_to(min(until, NEVER if at is None else at))
-            await self.request(TimePassed(min(until, self.tick_now())))
+            await self._wait_for(min(until, NEVER if at is None else at))
+            if self.state.is_open:
+                await self.request(TimePassed(min(until, self.tick_now())))
         now = min(until, self.tick_now())
         return await self.request(Said(text, by, now, waited=now - since))
 
-    async def _sleep_to(self, tick: int) -> None:
+    async def _wait_for(self, tick: int) -> None:
+        """Wait until a tick has come, or something has happened: what another one says may end or change the wait."""
         ms = (tick - self._began_tick) * 1000 / TICKS_PER_S / self._pace
-        await self._clock.sleep_until(self._began_ms + int(ms) + 1)
+        asleep = asyncio.ensure_future(self._clock.sleep_until(self._began_ms + int(ms) + 1))
+        happened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.add(happened)
+        try:
+            await asyncio.wait([asleep, happened], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asleep.cancel()
+            self._waiting.discard(happened)
 
     async def request(self, given: SessionInput) -> Verdict[Steer]:
         return await self._loop.request(given)
@@ -145,10 +166,17 @@ class SessionDriver:
         if self.state.stands and not stood:
             self._let_steerer_go()
         self._set_due()
+        if verdict.events:
+            self._tell_waiting()
         self.on_change(self.state)
         if self._frames.is_wanted(self.state.scene):
             self._show(self.state.body.tick)
         return verdict
+
+    def _tell_waiting(self) -> None:
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(None)
 
     def beat(self) -> None:
         """Called when `due_ms` has come: what happens by itself is decided; a session that everybody has left ends."""

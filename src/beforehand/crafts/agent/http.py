@@ -1,6 +1,6 @@
 """Sessions over HTTP: started, commanded, looked at, and replayed to any tick."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Query, Response
 from pydantic import Field
@@ -14,7 +14,6 @@ from beforehand.server.kit import (
     CallerDep,
     HttpPart,
     Json,
-    Nothing,
     ProblemShape,
     RuntimeDep,
     SceneQuery,
@@ -22,6 +21,7 @@ from beforehand.server.kit import (
     WireModel,
     body,
     gives,
+    gives_content,
     takes,
 )
 
@@ -98,6 +98,7 @@ class SessionShape(Shape):
     reason: str | None = None
     waits_for: str | None = None
     held: bool | None = None
+    says: str | None = Field(default=None, description="What it is for and what its body does, in words.")
 
 
 class CommandShape(SessionShape):
@@ -150,10 +151,7 @@ class SessionFaultShape(Shape):
 
 router = APIRouter(prefix="/sessions", tags=["agent"])
 TickQuery = Annotated[int | None, Query(ge=0, le=10**9, description="As it was at this tick; 20 are a second.")]
-PNG: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A PNG of 512 by 512 pixels.", "content": {"image/png": {}}},
-    "default": gives(Nothing)["default"],
-}
+PNG = gives_content("A PNG of 512 by 512 pixels.", {"image/png": {}})
 
 
 @router.post(
@@ -168,7 +166,7 @@ async def start_session(runtime: RuntimeDep, caller: CallerDep, asked: Annotated
     if asked.model and asked.policy:
         raise BadInputError("Either a model steers or the policy, not both.", code="session.steering")
     if (asked.model or asked.policy) and not asked.goal:
-        raise BadInputError("Whoever steers by itself needs a `goal`.", code="session.no_goal")
+        raise BadInputError("A session that a model or the policy steers needs a `goal`.", code="session.no_goal")
     wanted = Asked(
         asked.scene,
         asked.goal or None,
@@ -239,7 +237,7 @@ async def get_picture(runtime: RuntimeDep, session_id: str, tick: TickQuery = No
     """The home from above, as it is or as it was at a tick."""
     sessions = runtime.service(Sessions)
     if tick is None and session_id in sessions.live:
-        state = sessions.live[session_id].state
+        state = sessions.live[session_id].seen_now()
     else:
         state = await sessions.from_log(session_id, until_tick=tick)
     return Response(state.body.picture(), media_type="image/png")

@@ -6,29 +6,29 @@ from typing import Any
 from beforehand.app.runtime import Runtime
 from beforehand.cli.asking import path_to
 from beforehand.crafts.agent.sessions import Sessions
-from beforehand.ports.mcp import Desk, McpAnswer, McpTool
+from beforehand.ports.mcp import HomeAccess, McpAnswer, McpTool
 
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 
 
-async def list_sessions(desk: Desk, given: Mapping[str, Any]) -> McpAnswer:
+async def list_sessions(access: HomeAccess, given: Mapping[str, Any]) -> McpAnswer:
     scene, still_open = given.get("scene"), given.get("open") or None
 
     async def here(runtime: Runtime) -> Any:
         return await runtime.service(Sessions).listed(scene, open=still_open)
 
-    found = await desk.look(path_to("sessions", scene=scene, open="true" if still_open else ""), here)
+    found = await access.look(path_to("sessions", scene=scene, open="true" if still_open else ""), here)
     told = [f"- {one['sessionId']}: {one['status']}, in {one['scene']}" for one in found]
     return McpAnswer("\n".join(["Sessions, newest first:", *told]) if told else "No sessions.", {"sessions": found})
 
 
-async def show_session(desk: Desk, given: Mapping[str, Any]) -> McpAnswer:
+async def show_session(access: HomeAccess, given: Mapping[str, Any]) -> McpAnswer:
     session_id = given["sessionId"]
 
     async def here(runtime: Runtime) -> Any:
         return await runtime.service(Sessions).show(session_id)
 
-    found = await desk.look(path_to("sessions", session_id), here)
+    found = await access.look(path_to("sessions", session_id), here)
     return McpAnswer(f"Session {session_id} in {found['scene']} is {found['status']}.", {"session": found})
 
 

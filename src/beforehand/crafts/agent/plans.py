@@ -1,21 +1,21 @@
 """From words to a plan of errands, one step for each wish; and whether such steps would work out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from beforehand.app.craft import Assessment, Done, Judge, PlanRequest
-from beforehand.app.scenes import scene_names
+from beforehand.app.craft import Assessment, Done, Judge, PlanRequest, Wanted, WantedStep
+from beforehand.app.scenes import no_scene_of, scene_names
 from beforehand.crafts.agent.core.errand import tried
-from beforehand.crafts.agent.core.goals import wish_parts
+from beforehand.crafts.agent.core.goals import unread_names, wish_parts
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.core.landmark import landmark
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.sessions import KIND, Sessions
 from beforehand.crafts.agent.tools import ERRAND_TOOL
-from beforehand.model.errors import NotUnderstoodError
+from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
-from beforehand.model.reason import Problem, unknown
+from beforehand.model.reason import Problem, name_list, nearest_names
 from beforehand.ports.state_text import short
 
 PLANNER = "errands"
@@ -24,13 +24,7 @@ EXAMPLES = "Say it like: bring cup1 to table1, or: open door1, then sit on bed1.
 
 def make_errands(scene: HomeScene, request: PlanRequest) -> Plan:
     """A step for each wish, one after another; NotUnderstoodError rather than a guess."""
-    text = request.text if request.text is not None else str((request.intent or {}).get("goal", ""))
-    parts = wish_parts(text, scene)
-    strange = [part for part, wish in parts if wish is None]
-    if strange or not parts:
-        names = ", ".join(thing.name for thing in scene.objects[:10])
-        said = f"{strange[0]!r} is no errand that can be read here." if strange else "There is nothing to do."
-        raise NotUnderstoodError(f"{said} There are: {names}.", hint=EXAMPLES, extra={"notUnderstood": strange})
+    parts = read_errands(scene, request)
     steps = [
         Step(
             id=f"errand{number}",
@@ -40,10 +34,64 @@ def make_errands(scene: HomeScene, request: PlanRequest) -> Plan:
             depends_on=(f"errand{number - 1}",) if number > 1 else (),
             order=number,
         )
-        for number, (part, _) in enumerate(parts, start=1)
+        for number, part in enumerate(parts, start=1)
     ]
     origin = Origin(planner=PLANNER, text=request.text, intent=None if request.intent is None else dict(request.intent))
-    return Plan(name=text[:200], scene=scene.name, steps=tuple(steps), origin=origin)
+    name = request.text if request.text is not None else ", then ".join(parts)
+    return Plan(name=name[:200], scene=scene.name, steps=tuple(steps), origin=origin)
+
+
+def read_errands(scene: HomeScene, request: PlanRequest) -> list[str]:
+    """The words of each errand; NotUnderstoodError rather than a guess, BadInputError for names nobody knows.
+
+    An intent is `{steps: [{goal}, …]}`, or `{goal}` with all of them in one text.
+    """
+    parts = wish_parts(_words(request), scene)
+    strange = [part for part, wish in parts if wish is None]
+    if parts and not strange:
+        return [part for part, _ in parts]
+    found = [problem for part in strange for problem in _unread(part, scene)]
+    if found and all(problem.code == "action.unknown_object" for problem in found):
+        raise BadInputError(" ".join(problem.says for problem in found), code="agent.unknown_name", problems=found)
+    says = " ".join(dict.fromkeys(problem.says for problem in found)) or "There is nothing to do."
+    raise NotUnderstoodError(says, hint=EXAMPLES, extra={"notUnderstood": strange})
+
+
+def _unread(part: str, scene: HomeScene) -> tuple[Problem, ...]:
+    """Why a part of a goal is no errand: names that nobody knows or that mean several things, or all of it."""
+    return unread_names(part, scene) or (_unreadable(part, scene),)
+
+
+def _words(request: PlanRequest) -> str:
+    if request.text is not None:
+        return request.text
+    intent = request.intent or {}
+    steps = intent.get("steps")
+    if not isinstance(steps, list):
+        goals = {"goal": intent.get("goal", "")}
+    else:
+        goals = {
+            f"steps[{at}].goal": step.get("goal") if isinstance(step, Mapping) else step
+            for at, step in enumerate(steps)
+        }
+    problems = [
+        Problem(code="agent.no_goal", about=path, path=path, says="This must be a text that says what to do.")
+        for path, goal in goals.items()
+        if not isinstance(goal, str)
+    ]
+    if problems:
+        raise BadInputError(" ".join(problem.says for problem in problems), code="intent.invalid", problems=problems)
+    return ", then ".join(map(str, goals.values()))
+
+
+def read_wanted(scene: HomeScene, request: PlanRequest) -> Wanted:
+    """The errands of a request before anything is planned."""
+    parts = read_errands(scene, request)
+    names = [thing.name for thing in scene.objects]
+    goal = {"type": "string", "title": "Errand", "description": EXAMPLES, "examples": names}
+    schema = {"title": "Errand", "type": "object", "properties": {"goal": goal}, "required": ["goal"]}
+    steps = tuple(WantedStep(f"{part[:1].upper()}{part[1:]}") for part in parts)
+    return Wanted({"steps": [{"goal": part} for part in parts]}, steps, schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +140,8 @@ class ErrandJudging:
             if body is None:
                 continue
             if body.goal is None or not body.goal.wishes:
-                yield place, step, _unreadable(goal), None
+                for unread in self._unread(goal, body.world.scene):
+                    yield place, step, unread, None
                 continue
             result = tried(body)
             bodies[name] = result.body
@@ -104,6 +153,10 @@ class ErrandJudging:
             at_s = moment.end_s
             yield place, step, problem, moment
 
+    def _unread(self, goal: str, scene: HomeScene) -> list[Problem]:
+        parts = [part for part, wish in wish_parts(goal, scene, self.sessions.verbs) if wish is None]
+        return [problem for part in parts or [goal] for problem in _unread(part, scene)]
+
     async def _body(self, name: str, goal: str, before: HomeBody | None) -> HomeBody | None:
         fresh = await self.sessions.body_of(name, goal)
         if not isinstance(fresh, HomeBody):
@@ -111,8 +164,7 @@ class ErrandJudging:
         return fresh if before is None else replace(fresh, going=replace(before.going, tick=0, actions=()))
 
     async def _no_home(self, name: Any) -> Problem:
-        homes = await scene_names(self.sessions.runtime, KIND)
-        told = unknown("home", name, homes)
+        told = await no_scene_of(self.sessions.runtime, KIND, name)
         return Problem(code="agent.unknown_scene", about=str(name), says=told.says, nearest=told.nearest)
 
     async def preview(self, plan: Plan) -> dict[str, Any] | None:
@@ -167,8 +219,10 @@ def _ends(body: HomeBody) -> str:
     return f"The body ends at {landmark(world)} ({short(world.at[0])}, {short(world.at[1])}), {holding}."
 
 
-def _unreadable(goal: str) -> Problem:
-    says = f"“{goal[:80]}” is no errand that can be read here."
+def _unreadable(goal: str, scene: HomeScene) -> Problem:
+    names = [thing.name for thing in scene.objects]
+    offer = f"{'There are' if len(names) <= 10 else 'Nearest names'}: {name_list(nearest_names(goal, names))}."
+    says = f"“{goal[:80]}” is not an errand that can be understood here. {offer}"
     return Problem(code="agent.goal_unreadable", about=goal[:80], says=says, try_next=EXAMPLES, fixable_by="user")
 
 

@@ -10,11 +10,6 @@ from beforehand.crafts.agent.worlds import open_world
 from beforehand.model.errors import BadInputError
 
 
-def command_lines(text: str) -> list[str]:
-    """The commands of a file: one a line; empty lines and lines that are only a comment are left out."""
-    return [line for line in text.splitlines() if line.strip() and not line.strip().startswith(("#", "```"))]
-
-
 def refuse_other_kinds(document: Any) -> None:
     """BadInputError for a scene in which nobody lives."""
     if isinstance(document, Mapping) and document.get("kind", "home") != "home":

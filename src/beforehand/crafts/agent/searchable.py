@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from beforehand.loop.searchable import by_kind, seconds_between
+from beforehand.loop.searchable import seconds_between
 from beforehand.model.event import Event, from_iso
-from beforehand.ports.search import Condition, Document, Field, Index, Lookup, Noun, Searchable
+from beforehand.ports.search import ByKind, Condition, Document, Field, Index, Lookup, Noun, Searchable
 
 
 def _session(event: Event, look: Lookup) -> Iterable[tuple[str, Document]]:
@@ -42,18 +42,20 @@ _SESSIONS = Index(
         Field("endedAt", "date", "When it ended."),
         Field("durationS", "double", "How long it took.", ("duration",), unit="s"),
     ),
-    by_kind(dict.fromkeys(("sessionStarted", "commandGiven", "sessionUpdated", "sessionEnded"), _session)),
+    ByKind(dict.fromkeys(("sessionStarted", "commandGiven", "sessionUpdated", "sessionEnded"), _session)),
     time="startedAt",
     nouns=(Noun(("session", "agent session")),),
     conditions=(
         Condition(("open", "running"), {"status": "open"}),
         Condition(("ended", "finished"), {"status": "ended"}, "endedAt"),
-        Condition(("succeeded", "successful"), {"goalReached": True}, "endedAt"),
+        Condition(("succeeded", "successful", "reached their goal"), {"goalReached": True}, "endedAt"),
         Condition(("started", "begun"), {}, "startedAt"),
+        Condition(("took", "take", "lasted"), {}, "endedAt", "durationS"),
     ),
     measure="durationS",
+    present={"status": "open"},
     shown=("sessionId", "scene", "status", "goalReached", "startedAt", "durationS"),
     sped=(("startedAt",),),
 )
 
-SEARCHABLE = Searchable((_SESSIONS,))
+SEARCHABLE = Searchable((_SESSIONS,), ids={"session": ""})

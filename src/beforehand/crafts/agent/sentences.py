@@ -42,6 +42,20 @@ def _ended(data: Data) -> str:
     return f"The session in {data['scene']} {how} after {data['steps']} commands.{why}{reached}"
 
 
+def session_says(data: Data) -> str:
+    """What a session is for and what its body does."""
+    if data["status"] != "open":
+        return _ended(data)
+    goal = f"{data['goal']}: " if data.get("goal") else ""
+    doing = ", ".join(f"{one['action']} ({one['stage']})" for one in data["actions"]) or "nothing is under way"
+    return f"{goal}{doing}, in {data['scene']}, steered by {_who(data['steeredBy'])}."
+
+
+def told(session: dict[str, Any]) -> dict[str, Any]:
+    """A session with what it does in words."""
+    return {**session, "says": session_says(session)}
+
+
 SENTENCES = {
     "sessionStarted": _started,
     "commandGiven": _commanded,

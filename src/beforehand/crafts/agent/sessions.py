@@ -11,7 +11,7 @@ from beforehand.app.holds import everything_held, held
 from beforehand.app.ids import new_id
 from beforehand.app.leases import LOCK, refuse_held
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.app.scenes import activate_scene, no_scene_of
 from beforehand.crafts.agent.core.deciding import STARTED, SessionState, SteeredBy, folded, started
 from beforehand.crafts.agent.core.inputs import Answered, Held, LetGo, WentWrong
 from beforehand.crafts.agent.core.scene import read_home
@@ -20,12 +20,13 @@ from beforehand.crafts.agent.core.verbs import Verbs
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.driver import SessionDriver, Steering
 from beforehand.crafts.agent.plug_ins import load_verbs
+from beforehand.crafts.agent.sentences import told
 from beforehand.crafts.agent.worlds import open_world
 from beforehand.loop.drivers import Driven
 from beforehand.loop.loop import stop
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError
-from beforehand.model.event import Event
+from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError, UnavailableError
+from beforehand.model.event import Event, from_iso
 from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter, Store
@@ -117,30 +118,38 @@ class Sessions:
     def _in(self, name: str) -> list[SessionDriver]:
         return [driver for driver in self.live.values() if driver.state.scene == name and driver.state.is_open]
 
+    async def scene(self, name: str) -> HomeScene:
+        """A home as it is live, else as it was saved; NotFoundError with the homes there are."""
+        if name in self.homes:
+            return self.homes[name]
+        row = await self.runtime.store.row("scene", name)
+        if row is None or row["kind"] != KIND:
+            told = await no_scene_of(self.runtime, KIND, name)
+            raise NotFoundError(told.says, code="scene.unknown", nearest=told.nearest)
+        return read_home(row["document"])
+
     async def home(self, name: str) -> HomeScene:
         """A home that is live, made so where it is not; NotFoundError with the homes there are."""
+        await self.scene(name)
         if name not in self.homes:
-            row = await self.runtime.store.row("scene", name)
-            if row is None or row["kind"] != KIND:
-                raise NotFoundError.unknown("home", name, await scene_names(self.runtime, KIND), code="scene.unknown")
             await activate_scene(self.runtime, name)
         return self.homes[name]
 
-    async def world_of(self, name: str) -> Mapping[str, Any] | None:
+    async def world_of(self, name: str, scene: HomeScene) -> Mapping[str, Any] | None:
         """The world as the last session left it; None where it is as its scene describes it.
 
         Worlds of other people begin anew with every session.
         """
-        if self.homes[name].world is not None:
+        if scene.world is not None:
             return None
         row = await self.runtime.store.row(WORLD_ROW, name)
         return None if row is None else row["world"]
 
     async def body_of(self, name: str, goal: str | None = None) -> Body:
         """A body in the present world, for a preview: nobody else moves it."""
-        scene = await self.home(name)
+        scene = await self.scene(name)
         here = [driver.state for driver in self.live.values() if driver.state.scene == name]
-        world = here[0].body.wire() if here else await self.world_of(name)
+        world = here[0].body.wire() if here else await self.world_of(name, scene)
         return open_world(scene, world=world, goal=goal, verbs=self.verbs)
 
     # -- starting and taking up ------------------------------------------------------------------------------------
@@ -157,7 +166,7 @@ class Sessions:
                 await refuse_held(self.runtime, [machine_of(asked.scene)])
             else:
                 self._refuse_session(asked.scene)
-            state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene))
+            state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene, scene))
             steering = self._steering(state)
             await self.runtime.store.append([started(state, scene.wire(), self.runtime.now(), correlation_id)])
         self._drive(state, steering)
@@ -261,7 +270,12 @@ class Sessions:
             after = events[-1].seq
         if state is None:
             raise await self._unknown(session_id)
-        return state if until_tick is None else _at(state, until_tick)
+        return state if until_tick is None else _at(state, min(until_tick, self._tick_now(state)))
+
+    def _tick_now(self, state: SessionState) -> int:
+        """As far as a session has come: there is nothing to look at beyond it."""
+        driver = self.live.get(state.session_id)
+        return state.body.tick if driver is None else driver.tick_now()
 
     def _first(self, event: Event) -> SessionState:
         data = event.data
@@ -278,14 +292,19 @@ class Sessions:
             {name: data[name] for name in OPTIONS if name in data},
         )
         state = self._state(data["sessionId"], asked, HomeScene.model_validate(data["document"]), data["world"])
-        return replace(state, started_at=event.ts, last_said=event.ts)
+        return replace(state, started_at=from_iso(data["startedAt"]), last_said=event.ts)
 
     # -- asking and telling ----------------------------------------------------------------------------------------
 
     async def say(self, session_id: str, text: str, *, by: str = "") -> dict[str, Any]:
         """One command; gives the session with the reply. ConflictError where it is not taken."""
         driver = await self.driver(session_id)
-        verdict = await driver.say(text, by=by)
+        try:
+            verdict = await driver.say(text, by=by)
+        except UnavailableError:
+            if not driver.state.is_open:  # it ended while this one waited
+                raise _over(session_id, driver.state.session.status) from None
+            raise
         if not verdict.events:
             raise ConflictError(
                 " ".join(reason.says for reason in verdict.reasons),
@@ -310,9 +329,7 @@ class Sessions:
         row = await self.runtime.store.row(SESSION_ROW, session_id)
         if row is None:
             raise await self._unknown(session_id)
-        raise ConflictError(
-            f"The session {session_id} is over: {row['status']}.", code="session.over", hint="Start a new session."
-        )
+        raise _over(session_id, row["status"])
 
     async def _unknown(self, session_id: str) -> NotFoundError:
         rows = await self.runtime.store.rows(SESSION_ROW, limit=200)
@@ -321,23 +338,24 @@ class Sessions:
     async def show(self, session_id: str) -> dict[str, Any]:
         """A session as it is now."""
         if session_id in self.live:
-            return self.live[session_id].state.head()
+            return told(self.live[session_id].seen_now().head())
         row = await self.runtime.store.row(SESSION_ROW, session_id)
         if row is None:
             raise await self._unknown(session_id)
-        return row
+        return told(row)
 
     async def surroundings(self, session_id: str) -> dict[str, Any]:
         """What there is around the body, in words."""
         live = self.live.get(session_id)
-        state = live.state if live is not None else await self.from_log(session_id)
+        state = live.seen_now() if live is not None else await self.from_log(session_id)
         return {"sessionId": session_id, "surroundings": state.body.surroundings()}
 
     async def listed(self, scene: str | None = None, *, open: bool | None = None) -> list[dict[str, Any]]:
         """The sessions there were, newest first."""
         rows = await self.runtime.store.rows(SESSION_ROW, parent=scene, open=open)
-        shown = [self.live[row["sessionId"]].state.head() if row["sessionId"] in self.live else row for row in rows]
-        return sorted(shown, key=lambda row: str(row["startedAt"]), reverse=True)
+        live = self.live
+        heads = [live[row["sessionId"]].seen_now().head() if row["sessionId"] in live else row for row in rows]
+        return sorted(map(told, heads), key=lambda row: str(row["startedAt"]), reverse=True)
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live in a home, for `GET /state`."""
@@ -345,12 +363,7 @@ class Sessions:
 
     async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
         """The same as it was where the store ends."""
-        return {"sessions": await store.rows(SESSION_ROW, parent=name, open=True)}
-
-    async def summary(self, name: str) -> list[str]:
-        """What goes on in a home, a sentence each."""
-        rows = await self.listed(name, open=True)
-        return [f"The session {row['sessionId']} goes on in {name}, steered by {row['steeredBy']}." for row in rows]
+        return {"sessions": [told(row) for row in await store.rows(SESSION_ROW, parent=name, open=True)]}
 
     async def answer(self, decision: Decision, given: Answering) -> None:
         """A person's answer to what a session asked."""
@@ -401,6 +414,11 @@ class Sessions:
             if task is not None:
                 await asyncio.wait([task])
         return await self.show(session_id)
+
+
+def _over(session_id: str, status: str) -> ConflictError:
+    says = f"The session {session_id} is over: {status}."
+    return ConflictError(says, code="session.over", hint="Start a new session.")
 
 
 def _at(state: SessionState, tick: int) -> SessionState:

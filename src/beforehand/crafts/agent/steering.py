@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from beforehand.app.model_log import LoggedModel
+from beforehand.app.live_models import watched_model
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.agent.core.deciding import SessionState
 from beforehand.crafts.agent.core.home_body import HomeBody
@@ -17,7 +17,7 @@ from beforehand.crafts.agent.core.prompt import Briefing, prompt_of
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.driver import Steering
 from beforehand.crafts.agent.worlds import policy_of
-from beforehand.model.errors import ConflictError
+from beforehand.model.errors import ConflictError, ModelAnswerError
 from beforehand.ports.agent_worlds import Policy
 from beforehand.ports.model import Ask, Message, Model
 
@@ -41,10 +41,9 @@ def _model(runtime: Runtime, state: SessionState) -> Model:
     from beforehand.app.models import open_model
 
     limits = Limits(**{**BUDGET, **state.options.get("budget", {})})
-    return LoggedModel(
+    return watched_model(
+        runtime,
         Budget(open_model(runtime.settings, state.model), limits),
-        runtime.store,
-        runtime.clock,
         owner=state.owner,
         about={"sessionId": state.session_id},
         scene=state.scene,
@@ -89,7 +88,12 @@ class ModelSteering:
     model: Model
 
     async def next_command(self, state: SessionState) -> str:
-        return (await self.model.answer(ask_of(state))).text
+        try:
+            return (await self.model.answer(ask_of(state))).text
+        except ModelAnswerError as error:
+            if not error.problems:  # not even an answer
+                raise
+            return ""  # empty or cut off: refused like any words that are no command, and the reply says what is
 
     async def close(self) -> None:
         await self.model.close()
@@ -112,7 +116,7 @@ def ask_of(state: SessionState) -> Ask:
     picture = body.picture() if state.options.get("pictures", True) else None
     prompt = prompt_of(briefing, state.history, body.state_text(), picture)
     messages = tuple(Message(said.role, said.text, (said.picture,) if said.picture else ()) for said in prompt.messages)
-    return Ask(messages, system=prompt.system, timeout_s=TIMEOUT_S, max_output_tokens=LONGEST_ANSWER)
+    return Ask(messages, system=prompt.system, repairs=0, timeout_s=TIMEOUT_S, max_output_tokens=LONGEST_ANSWER)
 
 
 def options_of(budget: Mapping[str, Any] | None, pictures: bool) -> dict[str, Any]:

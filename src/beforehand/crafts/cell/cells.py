@@ -1,28 +1,30 @@
 """The cells of a runtime: their scenes, the state of each from the log, and the controllers of those that are live."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 from beforehand.app.craft import Moving
+from beforehand.app.kept_files import LedFiles
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.app.scenes import activate_scene, no_scene_of, scene_names
 from beforehand.crafts.cell.controllers import open_controller
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
-from beforehand.engine.leasing import machine_of
-from beforehand.engine.state import StepState
-from beforehand.model.cell import NO_TOOL, CellScene, CellState
+from beforehand.engine.machines import machine_of
+from beforehand.loop.edge import refuse_unled
+from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
 from beforehand.model.machine import SIM
 from beforehand.model.plan import StepStatus
-from beforehand.model.reason import Problem
+from beforehand.model.reason import Problem, name_list, nearest_names
 from beforehand.ports.cell import CellController, CellReport, HoldingController
 from beforehand.ports.store import Store
 
 if TYPE_CHECKING:
     from beforehand.adapters.sim.cell_faults import CellFault
+    from beforehand.engine.state import StepState
 
 KIND = "cell"
 STATE_ROW = "cellState"
@@ -66,11 +68,19 @@ class Cells:
         if live is not None:
             await self._refuse_under_way(name)
         settings, clock = self.runtime.settings, self.runtime.clock
-        controller = open_controller(scene, clock=clock, speed=float(settings["speed"]), keep_in=settings.home)
+        controller = open_controller(
+            scene,
+            clock=clock,
+            speed=float(settings["speed"]),
+            keep_in=settings.home,
+            with_secrets=settings.with_secrets,
+            files=LedFiles(self.runtime.files, self.runtime.store),
+            before_send=lambda: refuse_unled(self.runtime.store),
+        )
         self.live[name] = LiveCell(scene, controller)
         if live is not None:
             await live.controller.close()
-        report = await controller.report()
+        report = await _seen(controller)
         if report.position is not None or await self._state_row(name) is None:
             await self.record(name, report, "")
 
@@ -95,19 +105,18 @@ class Cells:
     def moving(self) -> list[Moving]:
         """Every live cell: its runs start no step, and where the controller can, what is in flight stops at once."""
         later, at_once = "Stops after the step in flight.", "Stops at once, and goes on from there."
-        return [
-            Moving(name, KIND, at_once if isinstance(cell.controller, HoldingController) else later)
-            for name, cell in self.live.items()
-        ]
+        return [Moving(name, KIND, at_once if _holding(cell.controller) else later) for name, cell in self.live.items()]
 
     async def hold(self, name: str) -> None:
         controller = self.live[name].controller if name in self.live else None
         if isinstance(controller, HoldingController):
+            refuse_unled(self.runtime.store)
             await controller.hold()
 
     async def let_go(self, name: str) -> None:
         controller = self.live[name].controller if name in self.live else None
         if isinstance(controller, HoldingController):
+            refuse_unled(self.runtime.store)
             await controller.go_on()
 
     async def ready(self, name: str) -> None:
@@ -165,7 +174,8 @@ class Cells:
         """A cell as it was saved; NotFoundError with the cells there are."""
         row = await self.runtime.store.row("scene", name)
         if row is None or row["kind"] != KIND:
-            raise NotFoundError.unknown("cell", name, await scene_names(self.runtime, KIND), code="scene.unknown")
+            told = await no_scene_of(self.runtime, KIND, name)
+            raise NotFoundError(told.says, code="scene.unknown", nearest=told.nearest)
         return read_cell(row["document"])
 
     async def is_cell(self, name: Any) -> bool:
@@ -179,7 +189,7 @@ class Cells:
         """
         row = await self._state_row(name)
         if row is not None and row["current_position"] is None and name in self.live:
-            await self.record(name, await self.live[name].controller.report(), "")
+            await self.record(name, await _seen(self.live[name].controller, row["current_tool"]), "")
             row = await self._state_row(name)
         if row is None:
             scene = await self.scene(name)
@@ -194,7 +204,9 @@ class Cells:
         """The present state, but for what somebody says about it; a position alone is enough to start from."""
         if position is None:
             now = await self.state_of(name)
-            return CellState(current_position=now.current_position, current_tool=tool or now.current_tool)
+            return CellState(
+                current_position=now.current_position, current_tool=now.current_tool if tool is None else tool
+            )
         if tool is None:
             row, scene = await self._state_row(name), await self.scene(name)
             tool = row["current_tool"] if row else scene.state.current_tool if scene.state else NO_TOOL
@@ -210,11 +222,12 @@ class Cells:
 
     async def _place(self, name: str, scene: CellScene, position: str | None, tool: str | None, by: str) -> CellState:
         row = await self._state_row(name) or (scene.state.wire() if scene.state else {})
-        position = position or row.get("current_position")
-        tool = tool or row.get("current_tool") or NO_TOOL
+        position = row.get("current_position") if position is None else position
+        tool = (row.get("current_tool") or NO_TOOL) if tool is None else tool
         _refuse_unknown("position", position, [place.name for place in scene.positions])
         _refuse_unknown("tool", tool, [*(stand.name for stand in scene.tools), NO_TOOL])
         if name in self.live:
+            refuse_unled(self.runtime.store)
             await self.live[name].controller.place(str(position), tool)
         await self._log_state(name, {"current_position": position, "current_tool": tool, "saidBy": by or "a person"})
         return CellState(current_position=str(position), current_tool=tool)
@@ -237,7 +250,7 @@ class Cells:
                     hint="Pause or cancel the run first.",
                 )
 
-    def _moves(self, step: StepState, name: str) -> bool:
+    def _moves(self, step: "StepState", name: str) -> bool:
         """Whether a step works on this cell now; one whose arguments do not say which machine may well do so."""
         spec = self.runtime.catalog.get(step.step.tool)
         if step.status is not StepStatus.RUNNING or spec is None or spec.machine is None:
@@ -285,6 +298,18 @@ class Cells:
         return {"scene": name, **fault.wire()}
 
 
+def _holding(controller: CellController) -> bool:
+    return isinstance(controller, HoldingController) and controller.can_hold
+
+
+async def _seen(controller: CellController, tool: str = NO_TOOL) -> CellReport:
+    """How things are; nowhere known where the controller does not answer. It is live all the same, and asked again."""
+    try:
+        return await controller.report()
+    except Fault as fault:
+        return CellReport(None, tool, fault.says)
+
+
 def machines_of(scene: CellScene) -> dict[str, str]:
     """The one robot of a cell by what it is known by: its controller's address, or the scene where it is simulated."""
     return {CONTROLLER_KINDS.address(scene.controller or SIM, scene.name): "its robot"}
@@ -306,6 +331,22 @@ def _refuse_no_target(scene: CellScene, fault: "CellFault") -> None:
         raise BadInputError.unknown(
             "position or routine", fault.target, names, code="cell.unknown_position", plural="positions and routines"
         )
+    if fault.target is not None and not _can_come(fault, scene):
+        aimed = {name: fault.model_copy(update={"target": name}) for name in names}
+        others = nearest_names(fault.target, [name for name, other in aimed.items() if _can_come(other, scene)])
+        says = f"The fault {fault.fault} never comes at {fault.target}. It can come at: {name_list(others)}."
+        raise BadInputError(says, code="cell.no_such_fault", nearest=others)
+
+
+def _can_come(fault: "CellFault", scene: CellScene) -> bool:
+    return any(fault.fits(*command) for command in _commands(scene))
+
+
+def _commands(scene: CellScene) -> Iterator[tuple[str, str, str | None]]:
+    """Everything a robot can be told in a cell: the action, its target, and where a routine runs."""
+    yield from (("move", place.name, None) for place in scene.positions)
+    yield from (("routine", one.name, place.position) for one in scene.routines for place in one.supported_at)
+    yield from (("routine", name, tool.stand) for name in (ATTACH, RELEASE) for tool in scene.tools)
 
 
 def _refuse_unknown(kind: str, name: str | None, known: list[str]) -> None:
@@ -314,10 +355,9 @@ def _refuse_unknown(kind: str, name: str | None, known: list[str]) -> None:
 
 
 def _unknown_state(name: str, says: str) -> BadInputError:
-    try_next = f"Set it: `beforehand cell set {name} --position P --tool T`"
+    try_next = f"Give --position for this once, or set it: `beforehand cell set {name} --position P --tool T`."
     return BadInputError(
         says,
         code="cell.state_unknown",
-        hint=try_next,
         problems=[Problem(code="cell.state_unknown", about=name, says=says, fixable_by="state", try_next=try_next)],
     )

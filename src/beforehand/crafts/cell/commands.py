@@ -11,6 +11,7 @@ from beforehand.cli.known_names import scenes_of
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, line, print_json, print_out
 from beforehand.crafts.cell.graph_commands import graph
+from beforehand.crafts.cell.wire_commands import wire_commands
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
@@ -25,8 +26,10 @@ BY = "command line"
 COMMANDS = {
     "cell": "Robot cells: where the robot stands and what it holds.",
     "graph": "Cells kept in a graph database.",
+    "robot": "Robots on the wire: simulated ones that speak a robot's protocol, and a look at a real one.",
 }
 cell = typer.Typer(help=COMMANDS["cell"], no_args_is_help=True)
+robot = wire_commands(COMMANDS["robot"])
 SceneArgument = Annotated[
     str,
     typer.Argument(metavar="SCENE", help="The cell's scene: its name, or a file.", autocompletion=scenes_of("cell")),
@@ -143,4 +146,4 @@ def _print(shown: Document, output: Output) -> None:
         print_out(f"{shown['scene']}: the robot stands at {shown['current_position']} and holds {held}.")
 
 
-__all__ = ["COMMANDS", "cell", "graph"]
+__all__ = ["COMMANDS", "cell", "graph", "robot"]

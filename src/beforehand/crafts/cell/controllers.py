@@ -1,11 +1,15 @@
-"""The kinds of cell controllers and the factories that make them: `sim` comes along, and a plug-in adds its own alike.
+"""The kinds of cell controllers and the factories that make them: two come along, and a plug-in adds its own alike.
 
 def register(plugins: PluginRegistry) -> None:
     register_controller("rapid", open_rapid, check=check_rapid)
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from beforehand.adapters.opcua import options as opcua
+from beforehand.app.kept_files import HomeFiles
 from beforehand.app.scenes import home_file
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS
 from beforehand.model.cell import CellScene
@@ -13,6 +17,7 @@ from beforehand.model.machine import SIM, kind_of
 from beforehand.ports.cell import CellController, ControllerFactory, ControllerRequest
 from beforehand.ports.clock import Clock
 from beforehand.ports.machines import MachineAddress, MachineCheck, address_in, no_options
+from beforehand.ports.private_files import KeptFile, PrivateFiles
 
 FOLDER = "cells"
 _FACTORIES: dict[str, ControllerFactory] = {}
@@ -30,16 +35,24 @@ def register_controller(
     _FACTORIES[kind] = factory
 
 
-def known_controllers() -> tuple[str, ...]:
-    """The kinds that a scene's `controller` may name."""
-    return CONTROLLER_KINDS.known()
+def open_controller(
+    scene: CellScene,
+    *,
+    clock: Clock,
+    speed: float,
+    keep_in: Path,
+    with_secrets: Callable[[Any], Any] = lambda value: value,
+    files: PrivateFiles | None = None,
+    before_send: Callable[[], None] = lambda: None,
+) -> CellController:
+    """The controller of a checked scene; `keep_in` is the home, `files` what all servers know alike.
 
-
-def open_controller(scene: CellScene, *, clock: Clock, speed: float, keep_in: Path) -> CellController:
-    """The controller of a checked scene; `keep_in` is the home. Nothing is connected before it is used."""
+    Nothing is connected before it is used.
+    """
     kind = kind_of(scene.controller or SIM)
     file = home_file(keep_in, FOLDER if kind == SIM else f"{FOLDER}/{kind}", scene.name)
-    return _FACTORIES[kind](ControllerRequest(scene, clock, speed, file))
+    kept = KeptFile(files or HomeFiles(keep_in), str(file.relative_to(keep_in)))
+    return _FACTORIES[kind](ControllerRequest(scene, clock, speed, file, with_secrets, kept, before_send))
 
 
 def _simulated(request: ControllerRequest) -> CellController:
@@ -48,4 +61,11 @@ def _simulated(request: ControllerRequest) -> CellController:
     return open_sim_cell(request)
 
 
+def _over_opcua(request: ControllerRequest) -> CellController:
+    from beforehand.adapters.opcua.client import open_opcua_cell
+
+    return open_opcua_cell(request)
+
+
 register_controller(SIM, _simulated)
+register_controller(opcua.KIND, _over_opcua, check=opcua.check_options, address=opcua.address)

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from beforehand.app.craft import Craft, Holds, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, Holds, Parts, Planner, PlanRequest, Scenes, Wanted
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.cell.cells import KIND, STATE_CHANGED, STATE_ROW, Cells, machines_of
 from beforehand.crafts.cell.core.ascii_map import draw_preview
 from beforehand.crafts.cell.core.scene import read_cell, warnings
 from beforehand.crafts.cell.graphs import GraphScenes, open_graph
 from beforehand.crafts.cell.judging import judge_of
-from beforehand.crafts.cell.model_reader import plan_from_words
 from beforehand.crafts.cell.plans import PLANNER
 from beforehand.crafts.cell.sentences import SENTENCES
 from beforehand.crafts.cell.step_lists import documents_of, step_list
@@ -59,6 +58,8 @@ def _scenes(cells: Cells) -> Scenes:
 
 def _planner(cells: Cells) -> Planner:
     async def plan(request: PlanRequest, correlation_id: str) -> Plan:
+        from beforehand.crafts.cell.model_reader import plan_from_words
+
         scene = await cells.scene(request.scene)
         options: Mapping[str, Any] = request.options
         state = await cells.state_from(request.scene, options.get("position"), options.get("tool"))
@@ -66,7 +67,14 @@ def _planner(cells: Cells) -> Planner:
         note = cells.graph.note(request.scene)
         return made if note is None else made.model_copy(update={"notes": (*made.notes, note)})
 
-    return Planner(PLANNER, plan, step_list)
+    async def read(request: PlanRequest) -> Wanted:
+        from beforehand.crafts.cell.model_reader import wanted_from_words
+
+        scene = await cells.scene(request.scene)
+        state = await cells.state_from(request.scene, request.options.get("position"), request.options.get("tool"))
+        return await wanted_from_words(cells.runtime, scene, state, request)
+
+    return Planner(PLANNER, plan, read, asks_model=True, step_list=step_list)
 
 
 def _state_row(event: Event) -> list[Row]:

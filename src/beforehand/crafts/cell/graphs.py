@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.settings import Settings
+from beforehand.app.tls import trusting
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
@@ -30,7 +31,7 @@ def open_graph(settings: Settings, *, any_name: bool = False) -> "BoltGraph | No
     from beforehand.adapters.graph.bolt import BoltGraph
 
     address = read_address(settings["graph"], user=settings["graph_user"], password=settings["graph_password"])
-    return BoltGraph(address, any_name=any_name)
+    return BoltGraph(address, any_name=any_name, trust=lambda: trusting(settings))
 
 
 async def push_scene(settings: Settings, document: Any) -> tuple[CellScene, str]:

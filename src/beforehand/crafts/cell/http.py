@@ -5,7 +5,6 @@ from typing import Annotated
 from pydantic import Field
 
 from beforehand.crafts.cell.cells import Cells, read_fault
-from beforehand.crafts.cell.page.cards import PANEL
 from beforehand.model.errors import BadInputError
 from beforehand.server.kit import APIRouter, CallerDep, HttpPart, Json, RuntimeDep, Shape, WireModel, body, gives, takes
 
@@ -79,4 +78,4 @@ async def inject(runtime: RuntimeDep, scene: str, asked: Annotated[CellFaultBody
     return Json(await runtime.service(Cells).inject(scene, read_fault(asked.fault, asked.target)))
 
 
-HTTP = HttpPart(routers=(router,), requests=(CellPatch, CellFaultBody), state={"cells": CellShape}, panels=(PANEL,))
+HTTP = HttpPart(routers=(router,), requests=(CellPatch, CellFaultBody), state={"cells": CellShape})

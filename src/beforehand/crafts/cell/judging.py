@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.app.craft import Assessment, Done, Judge, Start
-from beforehand.app.scenes import scene_names
+from beforehand.app.plan_changes import no_replan
+from beforehand.app.scenes import no_scene_of
 from beforehand.crafts.cell.cells import KIND, Cells
 from beforehand.crafts.cell.core.plan_steps import in_line
 from beforehand.crafts.cell.core.preview import Preview as Seen
@@ -14,7 +15,10 @@ from beforehand.crafts.cell.tools import CELL_TOOLS
 from beforehand.model.cell import NO_TOOL, CellState
 from beforehand.model.errors import BadInputError
 from beforehand.model.plan import Plan, step_wire
-from beforehand.model.reason import Problem, name_list, unknown
+from beforehand.model.reason import Problem, name_list
+
+ASIDE = "another.tool"
+"""The tool of steps that are not judged and only keep their places in the order."""
 
 
 def judge_of(cells: Cells) -> Judge:
@@ -40,7 +44,8 @@ class CellJudging:
         claimed = _read_state(plan.world)
         position, tool = start.get("position"), start.get("tool")
         if claimed is not None:
-            position, tool = position or claimed.current_position, tool or claimed.current_tool
+            position = claimed.current_position if position is None else position
+            tool = claimed.current_tool if tool is None else tool
         state = await self.cells.state_from(str(plan.scene), position, tool)
         return plan.model_copy(update={"steps": in_line(plan.steps), "world": state.wire()})
 
@@ -56,44 +61,44 @@ class CellJudging:
         if not _has_cell_steps(rest):
             return Assessment()
         if plan.world is not None and await self.cells.is_cell(plan.scene):
-            return await self._assess_own(rest if done else plan, bool(done))
-        plan = rest
+            return await self._assess_own(plan, done)
         found: list[Problem] = []
         expects: dict[str, Mapping[str, Any]] = {}
-        for name in dict.fromkeys(step.args.get("scene") for step in plan.steps if step.tool in CELL_TOOLS):
+        for name in dict.fromkeys(step.args.get("scene") for step in rest.steps if step.tool in CELL_TOOLS):
             if isinstance(name, str) and name.startswith("$"):
                 continue  # known only when it runs: the guard looks then
             if not await self.cells.is_cell(name):
                 found.append(await self._no_cell(name))
                 continue
-            steps = [_aside(step, str(name)) for step in _documents(plan)]
+            steps = [_aside(step, str(name)) for step in _documents(plan, done)]
             scene, state = await self.cells.scene(str(name)), await self.cells.state_of(str(name))
             seen = preview(scene, steps, state)
             found += seen.problems
             expects |= _expects(seen)
         return Assessment(tuple(found), expects=expects)
 
-    async def _assess_own(self, plan: Plan, under_way: bool) -> Assessment:
+    async def _assess_own(self, plan: Plan, done: Done) -> Assessment:
         scene = await self.cells.scene(str(plan.scene))
-        state = await self.cells.state_of(str(plan.scene)) if under_way else _world(plan)
-        seen = preview(scene, _documents(plan), state)
-        if under_way or not _all_cell_steps(plan):
+        state = await self.cells.state_of(str(plan.scene)) if done else _world(plan)
+        seen = preview(scene, _documents(plan, done), state)
+        if done or not _all_cell_steps(plan):
             return Assessment(seen.problems, expects=_expects(seen))
         return Assessment(seen.problems, seen.duration_s, seen.end.wire(), _ends(seen.end), _expects(seen))
 
-    async def replan(self, plan: Plan, done: Done) -> tuple[list[dict[str, Any]], str] | None:
-        """What has not begun, planned anew from where the robot stands; None when it cannot be."""
+    async def replan(self, plan: Plan, done: Done) -> tuple[list[dict[str, Any]], str]:
+        """What has not begun, planned anew from where the robot stands; RefusedError with what keeps it from that."""
         from beforehand.crafts.cell.core.repair import repair_plan
 
         rest = _without(plan, done)
         scene, state = await self.cells.scene(str(plan.scene)), await self.cells.state_of(str(plan.scene))
         loose = [{**step, "dependsOn": []} if step.get("tool") in CELL_TOOLS else step for step in _documents(rest)]
         mended, proposal = repair_plan(scene, loose, state)
-        return None if proposal.problems else (mended, proposal.says)
+        if proposal.problems:
+            raise no_replan(proposal.problems)
+        return mended, proposal.says
 
     async def _no_cell(self, name: Any) -> Problem:
-        cells = await scene_names(self.cells.runtime, KIND)
-        told = unknown("cell", name, cells)
+        told = await no_scene_of(self.cells.runtime, KIND, name)
         says = told.says
         if name is None:
             says = f"The cell's steps do not name their scene. Cells to choose from: {name_list(told.nearest)}."
@@ -120,7 +125,9 @@ class CellJudging:
         try:
             now = await self.cells.state_of(str(plan.scene))
         except BadInputError as error:
-            return {"planned": planned.wire(), "now": None, "says": error.says}
+            set_it = f"`beforehand cell set {plan.scene} --position P --tool T`"
+            try_next = f"See that its controller answers, or say where the robot stands: {set_it}."
+            return {"planned": planned.wire(), "now": None, "says": error.says, "tryNext": try_next}
         if planned == now:
             return None
         says = f"It was planned with the robot {_stands(planned)}; now the robot is {_stands(now)}."
@@ -153,15 +160,15 @@ def _all_cell_steps(plan: Plan) -> bool:
     return all(step.tool in CELL_TOOLS for step in plan.steps)
 
 
-def _documents(plan: Plan) -> list[dict[str, Any]]:
-    """Every step: those of other tools may stand between two of the cell's and keep them in order."""
-    return [step_wire(step) for step in plan.steps]
+def _documents(plan: Plan, done: Done = frozenset()) -> list[dict[str, Any]]:
+    """Every step: those of other tools, and those done, may stand between two of the cell's and keep them in order."""
+    return [step_wire(step) | ({"tool": ASIDE} if step.id in done else {}) for step in plan.steps]
 
 
 def _aside(step: dict[str, Any], name: str) -> dict[str, Any]:
     """A step of another cell keeps its place in the order and is not judged in this one."""
     if step["tool"] in CELL_TOOLS and step["args"].get("scene") != name:
-        return {**step, "tool": "another.cell"}
+        return {**step, "tool": ASIDE}
     return step
 
 

@@ -5,22 +5,20 @@ What it read is kept with the plan, so that making the plan anew asks nobody aga
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from beforehand.adapters.models.budget import Budget, Limits
-from beforehand.app.craft import PlanRequest
-from beforehand.app.model_log import LoggedModel
-from beforehand.app.models import open_model
+from beforehand.app.craft import PlanRequest, Wanted
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.cell.core.model_intent import intent_ask, intent_of
 from beforehand.crafts.cell.plans import MODEL, make_cell_plan, understood
+from beforehand.crafts.cell.wanted import read_wanted
 from beforehand.model.cell import CellScene, CellState
-from beforehand.model.errors import BadInputError, BeforehandError, NotUnderstoodError
+from beforehand.model.errors import BadInputError, BeforehandError, ModelAnswerError, NotUnderstoodError
 from beforehand.model.plan import Plan
-from beforehand.ports.model import Ask
+
+if TYPE_CHECKING:
+    from beforehand.ports.model import Ask
 
 CONFIGURED = "configured"
-LIMITS = Limits(requests=10, seconds=120)
 
 
 async def plan_from_words(
@@ -41,6 +39,15 @@ async def plan_from_words(
     return made.model_copy(update={"notes": (f"{name} read the words as: {goals}.", *made.notes)})
 
 
+async def wanted_from_words(runtime: Runtime, scene: CellScene, state: CellState, request: PlanRequest) -> Wanted:
+    """What would be planned; with the option `model`, a model reads what the grammar refuses."""
+    name = request.options.get(MODEL)
+    if name is None or request.text is None or (refused := _refusal(scene, request.text)) is None:
+        return read_wanted(scene, request)
+    intent, name = await _read(runtime, scene, state, request.text, str(name), refused)
+    return read_wanted(scene, replace(request, intent=intent), model=name)
+
+
 def _refusal(scene: CellScene, text: str) -> BeforehandError | None:
     """Why the grammar does not take the words; None where it does, even if no plan can be made of them."""
     try:
@@ -54,18 +61,29 @@ async def _read(
     runtime: Runtime, scene: CellScene, state: CellState, text: str, name: str, refused: BeforehandError
 ) -> tuple[dict[str, Any], str]:
     """The intent that a model reads in the words, and which model; refused where it is not sure either."""
-    answer, model = await _asked(runtime, scene, name, intent_ask(text, scene, state))
+    from beforehand.crafts.cell.core.model_intent import intent_ask, intent_of
+
+    try:
+        answer, model = await _asked(runtime, scene, name, intent_ask(text, scene, state))
+    except ModelAnswerError as error:  # nothing is broken: no plan was made of these words, and others may do
+        says = f"{refused.says} {error.says}"
+        raise BadInputError(says, code=error.code, hint=refused.hint, problems=error.problems) from error
     if why := " ".join(str(answer["unclear"]).split()):
         says = f"{refused.says} {model} would not guess either: {why[:500]}"
         raise NotUnderstoodError(says, hint=refused.hint, extra=refused.extra)
     return intent_of(answer), model
 
 
-async def _asked(runtime: Runtime, scene: CellScene, name: str, ask: Ask) -> tuple[Mapping[str, Any], str]:
-    budget = Budget(open_model(runtime.settings, None if name == CONFIGURED else name), LIMITS)
-    model = LoggedModel(
-        budget, runtime.store, runtime.clock, owner=f"words:{scene.name}", about={"scene": scene.name}, scene=scene.name
+async def _asked(runtime: Runtime, scene: CellScene, name: str, ask: "Ask") -> tuple[Mapping[str, Any], str]:
+    from beforehand.adapters.models.budget import Budget, Limits
+    from beforehand.app.live_models import watched_model
+    from beforehand.app.models import open_model
+
+    budget = Budget(
+        open_model(runtime.settings, None if name == CONFIGURED else name), Limits(requests=10, seconds=120)
     )
+    about = {"scene": scene.name}
+    model = watched_model(runtime, budget, owner=f"words:{scene.name}", about=about, scene=scene.name)
     try:
         return (await model.answer(ask)).data, model.name
     finally:

@@ -4,15 +4,18 @@ No home is needed: a scene and a state come in, a plan or every reason against i
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import PlanRequest
 from beforehand.crafts.cell.core.builder import Sequence, build, refusal
 from beforehand.crafts.cell.core.plan_steps import to_plan_steps
-from beforehand.model.cell import CellScene, CellState
+from beforehand.model.cell import CellScene, CellState, Intent
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
 from beforehand.ports.log import Log
+
+if TYPE_CHECKING:
+    from beforehand.crafts.cell.core.grammar import Understood
 
 log = Log("beforehand.cell")
 PLANNER = "cell"
@@ -102,14 +105,20 @@ def _given_order(scene: CellScene, state: CellState, intent: Any) -> dict[str, A
     return {"given": [step.name for step in given.steps]}
 
 
-def understood(scene: CellScene, text: str) -> tuple[Any, list[str]]:
+def understood(scene: CellScene, text: str) -> tuple[Intent, list[str]]:
     """The intent of a text, and a note on every word whose spelling was corrected."""
+    read = read_words(scene, text)
+    return read.intent, list(read.notes)
+
+
+def read_words(scene: CellScene, text: str) -> "Understood":
+    """The intent of a text, piece by piece; NotUnderstoodError rather than a guess, BadInputError for unknown names."""
     from beforehand.crafts.cell.core.grammar import Refusal, parse
     from beforehand.crafts.cell.core.unknown_names import unknown_names_in
 
     read = parse(text, scene)
     if not isinstance(read, Refusal):
-        return read.intent, list(read.notes)
+        return read
     if problems := unknown_names_in(text, scene, read):
         raise refusal(problems)
     raise NotUnderstoodError(

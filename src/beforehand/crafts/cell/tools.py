@@ -10,12 +10,13 @@ from contextlib import suppress
 from typing import Any
 
 from beforehand.crafts.cell.cells import KIND, MACHINE, Cells
-from beforehand.crafts.cell.core.guard import differences
+from beforehand.crafts.cell.core.guard import differences, missed
 from beforehand.crafts.cell.core.plan_steps import MOVE_TOOL, ROUTINE_TOOL
 from beforehand.crafts.cell.core.preview import step_seconds
+from beforehand.loop.edge import refuse_unled
 from beforehand.model.cell import NO_TOOL, CellScene
 from beforehand.model.errors import DriftError, Fault
-from beforehand.ports.cell import CellCommand, CellReport
+from beforehand.ports.cell import CellCommand, CellController, CellReport
 from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 CELL_TOOLS = (MOVE_TOOL, ROUTINE_TOOL)
@@ -40,17 +41,20 @@ class CellTool(Tool):
             before = await cell.controller.report()
             await self._guard(args, before, context)
             command = self._command(cell.scene, args, context.key, before)
+            refuse_unled(self._cells.runtime.store)
             work = asyncio.ensure_future(cell.controller.do(command, context.progress))
         try:
             report = await asyncio.shield(work)
         except asyncio.CancelledError:
             await self._come_to_rest(work)
-            await self._record(args, await cell.controller.report(), context)
+            await self._look(args, cell.controller, context)
             raise
         except Fault:
-            await self._record(args, await cell.controller.report(), context)
+            await self._look(args, cell.controller, context)
             raise
         await self._record(args, report, context)
+        if says := missed(self._action, args, report.position, report.tool):
+            raise Fault(says, code="cell.missed")
         return _value(report)
 
     async def _guard(self, args: Mapping[str, Any], before: CellReport, context: ToolContext) -> None:
@@ -65,6 +69,7 @@ class CellTool(Tool):
 
     async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:
         """The controller comes to rest by itself, and the call ends with what became of it."""
+        refuse_unled(self._cells.runtime.store)
         await self._cells.live_cell(args.get("scene")).controller.stop(context.key)
         return True
 
@@ -75,11 +80,20 @@ class CellTool(Tool):
     async def _record(self, args: Mapping[str, Any], report: CellReport, context: ToolContext) -> None:
         await self._cells.record(str(args.get("scene")), report, context.correlation_id)
 
+    async def _look(self, args: Mapping[str, Any], controller: CellController, context: ToolContext) -> None:
+        """Write down how things are; a controller that does not answer now takes nothing back from what became."""
+        with suppress(Fault):
+            await self._record(args, await controller.report(), context)
+
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
         cell = self._cells.live_cell(args.get("scene"))
         answer = await cell.controller.did(context.key)
         if answer.state != "running":
-            await self._record(args, await cell.controller.report(), context)
+            await self._look(args, cell.controller, context)
+        if answer.state == "happened" and isinstance(answer.value, Mapping):
+            now = answer.value.get("current_position"), str(answer.value.get("current_tool") or NO_TOOL)
+            if says := missed(self._action, args, *now):
+                return ProbeAnswer("failed", says=says)
         return answer
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:

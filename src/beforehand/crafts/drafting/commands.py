@@ -56,20 +56,11 @@ def draft(
         _print_sent(run_async(what_is_sent(settings, asked)), output)
         return DONE
     try:
-        head, plan = run_async((submitted if submit else drafted)(settings, asked, _show_try(output)))
+        head, plan = run_async((submitted if submit else drafted)(settings, asked, output))
     except ModelNotConfiguredError as error:
         error.hint = f"{error.hint} {WITHOUT}"
         raise
     return _print(head, plan, output, submit=submit)
-
-
-def _show_try(output: Output) -> Any:
-    def show(tried: dict[str, Any]) -> None:
-        if tried["problems"]:
-            print_err(f"Try {tried['try']} has {counted(len(tried['problems']), 'problem')}:")
-            print_err(*(f"  {problem}" for problem in tried["problems"]))
-
-    return show
 
 
 def _print(head: dict[str, Any], plan: "Plan | None", output: Output, *, submit: bool) -> int:

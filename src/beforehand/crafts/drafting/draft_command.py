@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from beforehand.cli.backend import Call, open_backend
+from beforehand.cli.screen import Output
+from beforehand.cli.writing import Quiet, Writing, written
 from beforehand.crafts.drafting.drafts import Asked, Drafts, Head
 from beforehand.model.plan import Plan
+from beforehand.model.words import counted
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
     from beforehand.app.settings import Settings
 
 LOOK_S = 0.1
-Tries = Callable[[dict[str, Any]], None]
 
 
 async def what_is_sent(settings: "Settings", asked: Asked) -> dict[str, Any]:
@@ -27,14 +29,17 @@ async def what_is_sent(settings: "Settings", asked: Asked) -> dict[str, Any]:
         return draft_ask(await runtime.service(Drafts).request(asked)).wire()
 
 
-async def drafted(settings: "Settings", asked: Asked, tries: Tries) -> tuple[Head, Plan | None]:
+async def drafted(settings: "Settings", asked: Asked, output: Output) -> tuple[Head, Plan | None]:
     """A draft over a log in memory: the home is not even made."""
     from beforehand.app.dry_run import open_dry_run
+    from beforehand.cli.local_backend import LocalBackend
 
     async with open_dry_run(settings) as runtime:
         drafts = runtime.service(Drafts)
         head = await drafts.start(await _in_scene(runtime, asked))
-        head = await _followed(lambda: drafts.show(head["draftId"]), tries)
+        draft_id = head["draftId"]
+        async with written(LocalBackend(runtime).frames(), output, draftId=draft_id) as view:
+            head = await _followed(lambda: drafts.show(draft_id), view)
         return head, await drafts.plan_of(head) if head["status"] == "finished" else None
 
 
@@ -44,7 +49,7 @@ async def _in_scene(runtime: "Runtime", asked: Asked) -> Asked:
     return asked if asked.scene is None else replace(asked, scene=await saved_scene(runtime, asked.scene))
 
 
-async def submitted(settings: "Settings", asked: Asked, tries: Tries) -> tuple[Head, Plan | None]:
+async def submitted(settings: "Settings", asked: Asked, output: Output) -> tuple[Head, Plan | None]:
     """A draft in the home's log, made here or by the server that leads the home; its plan waits for a review."""
     from beforehand.app.models import open_model
 
@@ -65,7 +70,8 @@ async def submitted(settings: "Settings", asked: Asked, tries: Tries) -> tuple[H
 
             return dict(await backend.perform(here, Call("GET", f"/drafts/{begun['draftId']}")))
 
-        head = await _followed(look, tries)
+        async with written(backend.frames(), output, draftId=begun["draftId"]) as view:
+            head = await _followed(look, view)
         if head["status"] != "finished":
             return head, None
 
@@ -76,13 +82,15 @@ async def submitted(settings: "Settings", asked: Asked, tries: Tries) -> tuple[H
         return head, Plan.model_validate(await backend.perform(plan_here, call))
 
 
-async def _followed(look: Callable[[], Awaitable[Head]], tries: Tries) -> Head:
-    """The draft once it is over; every try is told as it ends."""
+async def _followed(look: Callable[[], Awaitable[Head]], view: Writing | Quiet) -> Head:
+    """The draft once it is over; every try that was wrong is told as it ends."""
     told = 0
     while True:
         head = await look()
         for tried in head["tries"][told:]:
-            tries(tried)
+            if problems := tried["problems"]:
+                says = f"Try {tried['try']} has {counted(len(problems), 'problem')}:"
+                view.tell(says, *(f"  {problem}" for problem in problems))
         told = len(head["tries"])
         if head["status"] != "drafting":
             return head

@@ -11,22 +11,23 @@ from typing import Any
 from beforehand.adapters.models.budget import Budget, Limits
 from beforehand.app.craft import Begun
 from beforehand.app.ids import new_id
-from beforehand.app.model_log import LoggedModel
+from beforehand.app.live_models import watched_model
 from beforehand.app.models import open_model
-from beforehand.app.plans import get_plan, keep_anew, keep_plan
+from beforehand.app.plan_changes import keep_anew
+from beforehand.app.plans import get_plan, keep_plan
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import known_scene, scene_row
-from beforehand.crafts.drafting.core.prompt import Request
+from beforehand.crafts.drafting.core.prompt import Request, draft_ask
 from beforehand.crafts.drafting.looking import look_at
+from beforehand.crafts.drafting.rows import DRAFT_ROW, FAILED, FINISHED, STARTED, TRIED
 from beforehand.crafts.drafting.writing import write_plan
 from beforehand.loop.drivers import Driven
-from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
+from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, ModelError, NotFoundError
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Origin, Plan, step_wire
+from beforehand.model.reason import Reason
 
-DRAFT_ROW = "draft"
 PLANNER = "draft"
-STARTED, TRIED, FINISHED, FAILED = "draftStarted", "draftTried", "draftFinished", "draftFailed"
 BUDGET: Mapping[str, float] = {"requests": 20, "seconds": 900}
 """What a draft may use unless it is given a budget of its own."""
 Head = dict[str, Any]
@@ -67,17 +68,13 @@ class Drafts:
 
         Raises ModelNotConfiguredError without a model, BadInputError for words, a folder or a scene that are none.
         """
-        if not asked.text.strip():
-            raise BadInputError("Say what is wanted: `text` is empty.", code="draft.empty")
-        self.runtime.workspace(asked.workspace)
-        if asked.scene is not None:
-            await known_scene(self.runtime, asked.scene)
+        await self._refuse_nonsense(asked)
         draft_id = new_id("draft")
         budget = Budget(open_model(self.runtime.settings, asked.model), Limits(**{**BUDGET, **asked.budget}))
         head = asked.head(draft_id, budget.name, iso(self.runtime.now()))
         await self.runtime.store.append([self._event(STARTED, head)])
         self.live[draft_id] = head
-        driven = Driven(f"draft:{draft_id}", f"The draft {draft_id}", {"draftId": draft_id})
+        driven = Driven(f"draft:{draft_id}", f"The draft {draft_id}", {"draftId": draft_id}, correlation_id=draft_id)
         self.runtime.drivers.start(driven, self._work(head, asked, budget), ended=lambda: self._forget(draft_id))
         return head
 
@@ -90,6 +87,27 @@ class Drafts:
         head = await self.start(asked)
         says = f"{head['model']} drafts it anew from version {plan.version}."
         return Begun(plan.id, f"/drafts/{head['draftId']}", says)
+
+    async def dry_run(self, asked: Asked) -> dict[str, Any]:
+        """What a model would be sent, which one, or why none can be asked; nothing is sent or written down."""
+        await self._refuse_nonsense(asked)
+        told: dict[str, Any] = draft_ask(await self.request(asked)).wire()
+        try:
+            model = open_model(self.runtime.settings, asked.model)
+        except ModelError as error:
+            return {
+                "reason": Reason(code=error.code, about="model", says=error.says, try_next=error.hint).wire(),
+                **told,
+            }
+        await model.close()
+        return {"model": model.name, **told}
+
+    async def _refuse_nonsense(self, asked: Asked) -> None:
+        if not asked.text.strip():
+            raise BadInputError("Say what is wanted: `text` is empty.", code="draft.empty")
+        self.runtime.workspace(asked.workspace)
+        if asked.scene is not None:
+            await known_scene(self.runtime, asked.scene)
 
     async def request(self, asked: Asked) -> Request:
         """What a model is shown for a draft, as things are now."""
@@ -107,9 +125,7 @@ class Drafts:
 
     async def _work(self, head: Head, asked: Asked, budget: Budget) -> None:
         about = {"draftId": head["draftId"]}
-        model = LoggedModel(
-            budget, self.runtime.store, self.runtime.clock, owner=f"draft:{head['draftId']}", about=about
-        )
+        model = watched_model(self.runtime, budget, owner=f"draft:{head['draftId']}", about=about)
         try:
             plan = await write_plan(
                 self.runtime,

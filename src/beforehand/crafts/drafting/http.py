@@ -1,6 +1,6 @@
 """Drafts over HTTP: begun at once, followed as events or by asking, and stopped."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import Field
@@ -13,6 +13,7 @@ from beforehand.server.kit import (
     Json,
     NoBody,
     ProblemShape,
+    ReasonShape,
     RuntimeDep,
     Shape,
     WireModel,
@@ -76,6 +77,19 @@ class DraftShape(Shape):
     usage: UsageShape | None = None
 
 
+class SentShape(Shape):
+    role: str
+    text: str
+
+
+class DraftDryRunShape(Shape):
+    model: str | None = Field(default=None, description="The model that would be asked.")
+    reason: ReasonShape | None = Field(default=None, description="Why none can be asked now.")
+    system: str
+    messages: list[SentShape]
+    answer_schema: Annotated[dict[str, Any], Field(alias="schema")]
+
+
 router = APIRouter(prefix="/drafts", tags=["drafting"])
 
 
@@ -99,6 +113,15 @@ async def start_draft(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[N
     return Json(await runtime.service(Drafts).start(wanted), 202)
 
 
+@router.post("/dry-run", operation_id="dryRunDraft", openapi_extra=takes(NewDraft), responses=gives(DraftDryRunShape))
+async def dry_run(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[NewDraft, body(NewDraft)]) -> Json:
+    """What would be sent to the model, and why it cannot be sent if it cannot; nothing is."""
+    wanted = Asked(
+        asked.text, checked_workspace(runtime, caller, asked.workspace), asked.model or None, asked.scene or None
+    )
+    return Json(await runtime.service(Drafts).dry_run(wanted))
+
+
 @router.get("", operation_id="listDrafts", responses=gives(list[DraftShape]))
 async def list_drafts(runtime: RuntimeDep, limit: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Json:
     """Drafts, newest first."""
@@ -117,4 +140,4 @@ async def stop_draft(runtime: RuntimeDep, caller: CallerDep, draft_id: str, noth
     return Json(await runtime.service(Drafts).stop(draft_id, by=caller.name))
 
 
-HTTP = HttpPart(routers=(router,), requests=(NewDraft,))
+HTTP = HttpPart(routers=(router,), requests=(NewDraft,), state={"drafts": DraftShape})

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
-from beforehand.crafts.drafting.drafts import DRAFT_ROW, FAILED, FINISHED, STARTED, TRIED
 from beforehand.loop.rows import RowMaker
 from beforehand.model.event import Event
 from beforehand.ports.store import Row
+
+DRAFT_ROW = "draft"
+STARTED, TRIED, FINISHED, FAILED = "draftStarted", "draftTried", "draftFinished", "draftFailed"
 
 
 def _draft(event: Event) -> list[Row]:

@@ -18,7 +18,9 @@ from beforehand.crafts.fleet.record_commands import (
     worksite_commands,
 )
 from beforehand.crafts.fleet.record_names import active_fleets, record_ids
+from beforehand.crafts.fleet.vda5050_commands import vda5050
 from beforehand.crafts.fleet.verbs import FLEET_VERBS
+from beforehand.crafts.fleet.wire_commands import wire_commands
 from beforehand.model.words import counted
 
 if TYPE_CHECKING:
@@ -30,12 +32,15 @@ COMMANDS = {
     "fleet": "Fleets of forklifts: a shift in virtual time, why things stand still, hold and clear.",
     "tasks": "Transports of the fleets: what is under way, what is held, and steering them.",
     "robots": "Robots of the fleets: where they are, why they stand still, and steering them.",
+    "robot": "Robots on the wire: simulated ones that speak a robot's protocol, and a look at a real one.",
     "streams": "Streams of pallets: which are on, why they are silent, and switching them.",
     "worksites": "Worksites of the fleets: what lies there, and correcting it.",
 }
 fleet = typer.Typer(help=COMMANDS["fleet"], no_args_is_help=True)
 tasks = task_commands(COMMANDS["tasks"])
 robots = robot_commands(COMMANDS["robots"])
+robot = wire_commands(COMMANDS["robot"])
+robot.command("vda5050")(vda5050)
 streams = stream_commands(COMMANDS["streams"])
 worksites = worksite_commands(COMMANDS["worksites"])
 

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes
+from beforehand.app.craft import Craft, FileForm, Holds, Owner, Parts, Planner, PlanRequest, Scenes, Wanted
 from beforehand.app.runtime import Runtime
+from beforehand.app.scene_files import documents
+from beforehand.crafts.fleet.core.files import FORKS, RECOGNITION, check_fork_profile, check_recognition_file
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED
 from beforehand.crafts.fleet.core.warnings import warnings
@@ -13,8 +15,10 @@ from beforehand.crafts.fleet.plans import PLANNER, make_transport_plan
 from beforehand.crafts.fleet.searchable import SEARCHABLE
 from beforehand.crafts.fleet.sentences import SENTENCES
 from beforehand.crafts.fleet.tools import fleet_tools
+from beforehand.crafts.fleet.wanted import read_wanted
 from beforehand.loop.rows import row_in_scene
 from beforehand.model.plan import Plan
+from beforehand.ports.private_files import PrivateFiles
 
 _task = row_in_scene("task", "taskId", lambda data: data["status"] not in ENDED)
 
@@ -26,10 +30,13 @@ def open_fleets(runtime: Runtime) -> Parts:
         """Transport on request: words or an intent become steps of an ordinary plan."""
         return make_transport_plan(await fleets.scene(request.scene), request)
 
+    async def read(request: PlanRequest) -> Wanted:
+        return read_wanted(await fleets.scene(request.scene), request)
+
     return Parts(
         service=fleets,
-        scenes=_scenes(fleets),
-        planner=Planner(PLANNER, plan),
+        scenes=_scenes(fleets, runtime.files),
+        planner=Planner(PLANNER, plan, read),
         judge=judge_of(fleets),
         holds=Holds(KIND, fleets.moving, fleets.hold, fleets.let_go),
         tools=fleet_tools(fleets),
@@ -38,10 +45,10 @@ def open_fleets(runtime: Runtime) -> Parts:
     )
 
 
-def _scenes(fleets: Fleets) -> Scenes:
+def _scenes(fleets: Fleets, files: PrivateFiles) -> Scenes:
     return Scenes(
         KIND,
-        check=lambda document: read_fleet(document).wire(),
+        check=lambda document: read_fleet(document, documents(files)).wire(),
         warnings=lambda document: warnings(read_fleet(document)),
         activate=fleets.activate,
         deactivate=fleets.deactivate,
@@ -50,7 +57,6 @@ def _scenes(fleets: Fleets) -> Scenes:
         state=fleets.state,
         state_at=fleets.state_at,
         lists=("robots", "worksites", "streams", "tasks", "fleets"),
-        summary=fleets.summary,
     )
 
 
@@ -58,6 +64,12 @@ def _http() -> Any:
     from beforehand.crafts.fleet.http import HTTP
 
     return HTTP
+
+
+def _importers() -> Any:
+    from beforehand.crafts.fleet.importing import IMPORTERS
+
+    return IMPORTERS
 
 
 CRAFT = Craft(
@@ -70,7 +82,13 @@ CRAFT = Craft(
         "robotUpdated": row_in_scene("robot", "robotId"),
         "streamUpdated": row_in_scene("stream", "streamId"),
     },
+    ends=("task",),
     sentences=SENTENCES,
     searchable=SEARCHABLE,
     http=_http,
+    importers=_importers,
+    file_forms=(
+        FileForm(RECOGNITION, ".plt", "recognition file", lambda given: check_recognition_file(given).found),
+        FileForm(FORKS, ".json", "fork profile", lambda given: check_fork_profile(given).found),
+    ),
 )

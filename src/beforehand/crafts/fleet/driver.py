@@ -68,7 +68,7 @@ class FleetDriver:
         self._clock = clock
         self._on_frame = on_frame
         self._reports: list[Telemetry | Ack] = []
-        self._outbox = Outbox()
+        self._outbox = Outbox(store)
         self._loop: Loop[FleetMessage, RobotCommand] = Loop(
             state.owner,
             store,
@@ -115,7 +115,8 @@ class FleetDriver:
     async def _tick(self) -> None:
         await self._read_robots()
         spare_the_collector()
-        tick_ms = round(self.state.scene.settings.tick_s * 1000)
+        settings = self.state.scene.settings
+        tick_ms, held_up_ms = round(settings.tick_s * 1000), round(settings.offline_after_s * 500)
         while True:
             due = self._clock.now_ms() + tick_ms
             await self._loop.request(Tick())
@@ -124,6 +125,8 @@ class FleetDriver:
             # What is reported at the very moment of a tick counts in it, so the tick goes to sleep after the listeners.
             await self._clock.sleep_until(due - 1)
             await self._clock.sleep_until(due)
+            if self._clock.now_ms() - due > held_up_ms:  # this process stood still: what robots said lies unread
+                await self._clock.sleep_until(self._clock.now_ms() + tick_ms)
 
     async def _read_robots(self) -> None:
         reads = (asyncio.wait_for(self._link.read(name), READ_PATIENCE_S) for name in self.state.robots)

@@ -1,5 +1,6 @@
 """Finding things in fleets by name, and why they stand still: over states, whether live or read from the log."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from beforehand.ports.store import Store
 States = Mapping[str, FleetState]
 """The fleets somebody looks at, by the name of their scene."""
 ASKED = ("robots", "tasks", "streams")
+_COMMAND = re.compile(r"`(beforehand (?:robots|tasks|streams|worksites) [^`]+)`")
 
 
 def refuse_inactive(states: States, scene: str) -> None:
@@ -49,7 +51,8 @@ def why_one(states: States, name: str, scene: str | None, now_ms: int, kinds: tu
     """Why a robot, task or stream does what it does."""
     from beforehand.crafts.fleet.core.why import why
 
-    return why(states[scene_of(states, kinds, name, scene)], name, now_ms)
+    where = scene_of(states, kinds, name, scene)
+    return [_with_scene(states, where, reason) for reason in why(states[where], name, now_ms, kinds)]
 
 
 def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
@@ -58,9 +61,27 @@ def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
 
     if scene is not None:
         refuse_inactive(states, scene)
-    asked = [state for where, state in states.items() if scene in (None, where)]
-    reasons = [reason for state in asked for told in why_everything(state, now_ms).values() for reason in told]
-    return list({(reason.code, reason.about): reason for reason in reasons}.values())
+    found: dict[tuple[str, str, str], Reason] = {}
+    for where in states if scene is None else (scene,):
+        for told in why_everything(states[where], now_ms).values():
+            for reason in told:
+                says = f"In {where}: {reason.says}" if scene is None and _is_shared(states, reason) else reason.says
+                told_apart = reason.model_copy(update={"says": says})
+                found[where, reason.code, reason.about] = _with_scene(states, where, told_apart)
+    return list(found.values())
+
+
+def _is_shared(states: States, reason: Reason) -> bool:
+    """Whether what it is about is in several scenes under that name."""
+    kinds = (*ASKED, "worksites")
+    return sum(any(reason.about in getattr(state, kind) for kind in kinds) for state in states.values()) > 1
+
+
+def _with_scene(states: States, where: str, reason: Reason) -> Reason:
+    """The reason with advice that can be followed as it stands, where a name alone would not say which is meant."""
+    if not _is_shared(states, reason):
+        return reason
+    return reason.model_copy(update={"try_next": _COMMAND.sub(rf"`\1 --scene {where}`", reason.try_next)})
 
 
 async def states_in_log(store: Store) -> tuple[dict[str, FleetState], int]:

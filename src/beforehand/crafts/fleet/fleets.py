@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Answering, Moving
+from beforehand.app.kept_files import LedFiles
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import activate_scene, scene_names
+from beforehand.app.scenes import activate_scene, no_scene_of
 from beforehand.crafts.fleet import shown
 from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.crafts.fleet.core.hands import follow_hands
@@ -22,15 +23,19 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState
+from beforehand.crafts.fleet.core.streams import Candidate
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
+from beforehand.crafts.fleet.sentences import effect_says
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
-from beforehand.model.fleet import FleetScene, wire_of
+from beforehand.model.fleet import FleetScene
 from beforehand.model.reason import Reason
+from beforehand.model.records import wire_of
 from beforehand.model.words import counted
 from beforehand.ports.log import Log
+from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.store import EventFilter, Store
 
 if TYPE_CHECKING:
@@ -75,7 +80,15 @@ class Fleets:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
         settings = self.runtime.settings
-        link = open_links(scene, clock=self.runtime.clock, speed=float(settings["speed"]), keep_in=settings.home)
+        link = open_links(
+            scene,
+            clock=self.runtime.clock,
+            speed=float(settings["speed"]),
+            keep_in=settings.home,
+            with_secrets=settings.with_secrets,
+            setting=settings.__getitem__,
+            files=_shared(self.runtime),
+        )
         if not self.runtime.serves:  # a process that carries out one plan: only what it asks for is moved
             state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
         driver = FleetDriver(
@@ -155,13 +168,29 @@ class Fleets:
         refuse_by_reasons(verdict)
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
-        if occupancy not in ("empty", "filled", "unknown"):
-            raise BadInputError(
-                f"`occupancy` is empty, filled or unknown, not {occupancy!r}.", code="worksite.occupancy"
-            )
+        _refuse_occupancy(occupancy)
         fleet = self.find("worksites", name, scene)
         await self.ask(fleet, PatchWorksite(name, occupancy))
         return self.worksite(fleet, name)
+
+    def try_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
+        """Whom it would affect if this were said; refused as saying it would be. Nothing changes."""
+        from beforehand.app.runs import refuse_by_reasons
+        from beforehand.crafts.fleet.core.worksite_trial import try_worksite
+
+        _refuse_occupancy(occupancy)
+        fleet = self.find("worksites", name, scene)
+        trial = try_worksite(fleet.driver.state, PatchWorksite(name, occupancy), self.runtime.now())
+        refuse_by_reasons(trial.verdict)
+        where = {"scene": fleet.scene.name}
+        return {
+            "worksite": {**wire_of(trial.worksite), **where},
+            "effects": [
+                {"about": _known(event.about, fleet.driver.state), "says": effect_says(event)}
+                for event in trial.effects
+            ],
+            "streams": list(trial.streams),
+        }
 
     async def patch_stream(self, given: PatchStream, scene: str | None) -> dict[str, Any]:
         if given.enabled is None and given.priority is None:
@@ -179,11 +208,8 @@ class Fleets:
         where = {"scene": fleet.scene.name}
         return {
             "stream": {**wire_of(trial.stream), **where},
-            "candidates": [
-                {"sourceId": one.source_id, "targetId": one.target_id, "sinceTsMs": one.since_ms}
-                for one in trial.candidates
-            ],
-            "tasks": [{**task, **where} for task in trial.tasks],
+            "candidates": [_candidate(one) for one in trial.candidates],
+            "tasks": [shown.told_task(task, fleet.scene.name) for task in trial.tasks],
             "reasons": [reason.wire() for reason in trial.reasons],
         }
 
@@ -195,7 +221,7 @@ class Fleets:
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = self.find("tasks", name, scene)
         await self.ask(fleet, TaskVerb(name, verb, value))
-        return {**wire_of(fleet.driver.state.tasks[name]), "scene": fleet.scene.name}
+        return shown.told_task(wire_of(fleet.driver.state.tasks[name]), fleet.scene.name)
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
         from beforehand.app.holds import everything_held, held
@@ -242,8 +268,8 @@ class Fleets:
             return self.live[name].scene
         row = await self.runtime.store.row("scene", name)
         if row is None or row["kind"] != KIND:
-            names = await scene_names(self.runtime, KIND)
-            raise BadInputError.unknown("fleet", name, names, code="scene.unknown")
+            told = await no_scene_of(self.runtime, KIND, name)
+            raise BadInputError(told.says, code="scene.unknown", nearest=told.nearest)
         return read_fleet(row["document"])
 
     # -- what is live --------------------------------------------------------------------------------------------
@@ -260,6 +286,11 @@ class Fleets:
     def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
         """One robot, worksite or stream as it is now."""
         return shown.one(self.states, kind, name, scene)
+
+    async def link(self, name: str, scene: str | None) -> dict[str, Any]:
+        """What leads to a robot, whether it answers, and who has control of it."""
+        fleet = self.find("robots", name, scene)
+        return shown.link(fleet.driver.state, name, await fleet.link.standing(name))
 
     def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
         """All of a kind, in every active fleet or in one."""
@@ -303,15 +334,10 @@ class Fleets:
         robots = [shown.robot_in_past(state, one) for one in state.robots]
         return {"robots": robots, **_lists(state)}
 
-    async def summary(self, name: str) -> list[str]:
-        """How many transports are under way, in a sentence."""
-        tasks = self.live[name].driver.state.open_tasks if name in self.live else {}
-        if not tasks:
-            return []
-        many = f"{counted(len(tasks), 'transport')} {'is' if len(tasks) == 1 else 'are'}"
-        state = self.live[name].driver.state
-        held = sum(state.tasks[task_id].status in ("held", "stale") for task_id in tasks)
-        return [f"{many} under way in {name}, {held} of them held." if held else f"{many} under way in {name}."]
+
+def _shared(runtime: Runtime) -> PrivateFiles | None:
+    """Where several servers find what links keep; None where that is the home."""
+    return LedFiles(runtime.files, runtime.store) if runtime.files.are_shared else None
 
 
 def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
@@ -331,9 +357,20 @@ def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
     return {
         "worksites": [shown.worksite(state, site_id) for site_id in state.worksites],
         "streams": [shown.stream(state, stream_id) for stream_id in state.streams],
-        "tasks": [{**wire_of(task), "scene": name} for task in tasks],
+        "tasks": [shown.told_task(wire_of(task), name) for task in tasks],
         "fleets": [fleet],
     }
+
+
+def _known(about: Mapping[str, Any], state: FleetState) -> dict[str, Any]:
+    """The ids of what there is already; a task or decision that would only be made has none yet."""
+    there = {key: value for key, value in about.items() if key != "decisionId"}
+    return {key: value for key, value in there.items() if key != "taskId" or value in state.tasks}
+
+
+def _refuse_occupancy(occupancy: Any) -> None:
+    if occupancy not in ("empty", "filled", "unknown"):
+        raise BadInputError(f"`occupancy` is empty, filled or unknown, not {occupancy!r}.", code="worksite.occupancy")
 
 
 def machines_of(scene: FleetScene) -> dict[str, str]:
@@ -350,3 +387,9 @@ def _refuse_busy(fleet: LiveFleet, so: str) -> None:
             code="fleet.busy",
             hint="Disable its streams, let the tasks end, then try again.",
         )
+
+
+def _candidate(one: Candidate) -> dict[str, Any]:
+    shown: dict[str, Any] = {"sourceId": one.source_id, "targetId": one.target_id, "sinceTsMs": one.since_ms}
+    more = [{"sourceId": source, "targetId": target} for source, target in one.more]
+    return shown | ({"more": more} if more else {})

@@ -3,7 +3,7 @@
 from typing import Any
 
 from beforehand.app.craft import Assessment, Judge
-from beforehand.app.scenes import scene_names
+from beforehand.app.scenes import no_scene_of
 from beforehand.crafts.fleet.fleets import KIND, Fleets
 from beforehand.crafts.fleet.plans import FLEET_TOOLS, no_fleet, unknown_names
 from beforehand.model.errors import ConflictError
@@ -19,7 +19,7 @@ def judge_of(fleets: Fleets) -> Judge:
             if await _is_fleet(fleets, name):
                 found += unknown_names(await fleets.scene(str(name)), plan)
             else:
-                found.append(no_fleet(name, await scene_names(fleets.runtime, KIND)))
+                found.append(no_fleet(name, await no_scene_of(fleets.runtime, KIND, name)))
         return Assessment(tuple(found))
 
     async def ready(plan: Plan) -> None:
@@ -31,7 +31,7 @@ def judge_of(fleets: Fleets) -> Judge:
                 hint=f"Make it live first: `beforehand up --scene {plan.scene}`, or activate the scene.",
             )
 
-    return Judge(assess, ready=ready)
+    return Judge(assess, ready=ready, refuse=ready)
 
 
 def is_ours(tool: str) -> bool:

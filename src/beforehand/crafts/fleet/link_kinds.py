@@ -1,9 +1,11 @@
-"""The kinds of robot links and the factories that make them: `sim` comes along, and a plug-in adds its own alike.
+"""The kinds of robot links and the factories that make them: `sim`, `robokit` and `vda5050`; a plug-in adds its own.
 
 def register(plugins: PluginRegistry) -> None:
     register_link("rosbridge", open_rosbridge, check=check_rosbridge)
 """
 
+from beforehand.adapters.robokit.options import check_robokit, robokit_address
+from beforehand.adapters.vda5050.options import check_vda5050, vda5050_address
 from beforehand.crafts.fleet.core.check import LINK_KINDS
 from beforehand.model.machine import SIM
 from beforehand.ports.machines import MachineAddress, MachineCheck, address_in, no_options
@@ -24,11 +26,6 @@ def register_link(
     _FACTORIES[kind] = factory
 
 
-def known_links() -> tuple[str, ...]:
-    """The kinds that a robot's `link` may name."""
-    return LINK_KINDS.known()
-
-
 def make_link(kind: str, request: LinkRequest) -> RobotLink:
     """One link of a known kind, for the robots of the request."""
     return _FACTORIES[kind](request)
@@ -40,4 +37,18 @@ def _simulated(request: LinkRequest) -> RobotLink:
     return open_sim_link(request)
 
 
+def _robokit(request: LinkRequest) -> RobotLink:
+    from beforehand.adapters.robokit.link import open_robokit_link
+
+    return open_robokit_link(request)
+
+
+def _vda5050(request: LinkRequest) -> RobotLink:
+    from beforehand.adapters.vda5050.link import open_vda5050_link
+
+    return open_vda5050_link(request)
+
+
 register_link(SIM, _simulated)
+register_link("robokit", _robokit, check=check_robokit, address=robokit_address)
+register_link("vda5050", _vda5050, check=check_vda5050, address=vda5050_address)

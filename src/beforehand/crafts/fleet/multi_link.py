@@ -15,7 +15,7 @@ from beforehand.model.errors import UnavailableError
 from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
-from beforehand.ports.robot import RobotLink
+from beforehand.ports.robot import LinkStanding, OpenLink, RobotLink
 
 log = Log("beforehand.fleet")
 CLOSE_PATIENCE_S = 2.0
@@ -68,6 +68,17 @@ class MultiLink:
             return await link.read(robot_id)
         except Exception as error:
             log.warning("a robot could not be read", robot=robot_id, error=repr(error))
+            return None
+
+    async def standing(self, robot_id: str) -> LinkStanding | None:
+        """How it stands with a robot; None where its link does not say, as simulated ones do not."""
+        link = self._links.get(robot_id)
+        if not isinstance(link, OpenLink) or not self._open:
+            return None
+        try:
+            return await link.standing(robot_id)
+        except Exception as error:
+            log.warning("a robot link could not say how it stands", robot=robot_id, error=repr(error))
             return None
 
     async def close(self) -> None:

@@ -1,10 +1,15 @@
 """From words or an intent to a plan of a fleet: transport on request, robots sent to park or charge."""
 
+from typing import TYPE_CHECKING
+
 from beforehand.app.craft import PlanRequest
 from beforehand.model.errors import NotUnderstoodError
 from beforehand.model.fleet import FleetScene
 from beforehand.model.plan import Origin, Plan, Step
-from beforehand.model.reason import Problem, name_list, unknown
+from beforehand.model.reason import Problem, UnknownName, name_list, unknown
+
+if TYPE_CHECKING:
+    from beforehand.crafts.fleet.core.requests import Reading
 
 PLANNER = "fleet"
 FLEET_TOOLS = ("fleet.transport", "fleet.park", "fleet.charge")
@@ -12,15 +17,9 @@ FLEET_TOOLS = ("fleet.transport", "fleet.park", "fleet.charge")
 
 def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
     """The plan; BadInputError for names the scene does not have, NotUnderstoodError rather than a guess."""
-    from beforehand.crafts.fleet.core.requests import read_request, request_steps
+    from beforehand.crafts.fleet.core.requests import request_steps
 
-    read = read_request(scene, request.text if request.text is not None else request.intent)
-    if read.refused:
-        raise NotUnderstoodError(
-            read.says,
-            hint=read.try_next,
-            extra={"understood": list(read.understood), "notUnderstood": list(read.words)},
-        )
+    read = read_or_refuse(scene, request)
     steps = request_steps(scene, read)
     return Plan(
         name=(request.text or "; ".join(read.understood))[:200],
@@ -32,9 +31,22 @@ def make_transport_plan(scene: FleetScene, request: PlanRequest) -> Plan:
     )
 
 
-def no_fleet(name: object, fleets: list[str]) -> Problem:
+def read_or_refuse(scene: FleetScene, request: PlanRequest) -> "Reading":
+    """The errands of a request; BadInputError for names the scene does not have, NotUnderstoodError for the rest."""
+    from beforehand.crafts.fleet.core.requests import read_request
+
+    read = read_request(scene, request.text if request.text is not None else request.intent)
+    if read.refused:
+        raise NotUnderstoodError(
+            read.says,
+            hint=read.try_next,
+            extra={"understood": list(read.understood), "notUnderstood": list(read.words)},
+        )
+    return read
+
+
+def no_fleet(name: object, told: UnknownName) -> Problem:
     """Steps of a fleet that name no scene, or one that is none."""
-    told = unknown("fleet", name, fleets)
     says = told.says
     if name is None:
         says = f"The fleet's steps do not name their scene. Fleets to choose from: {name_list(told.nearest)}."

@@ -13,7 +13,7 @@ from beforehand.cli.options import DbOption, HomeOption, OutputOption, hand_down
 from beforehand.cli.screen import Output, line, print_json, print_out, print_table
 from beforehand.crafts.fleet.asking import look, path_to, tell
 from beforehand.crafts.fleet.record_names import active_fleets, record_ids
-from beforehand.crafts.fleet.record_tables import ROBOTS, STREAMS, TASKS, WORKSITES, Records
+from beforehand.crafts.fleet.record_tables import ROBOTS, STREAMS, TASKS, WORKSITES, Records, link_rows
 from beforehand.crafts.fleet.verbs import ROBOT_VERBS, STREAM_VERBS, TASK_VALUES, TASK_VERBS
 
 if TYPE_CHECKING:
@@ -151,7 +151,11 @@ def _add_why(group: typer.Typer, records: Records) -> None:
     group.command("why", help=f"Why the {records.noun} does what it does, or nothing.")(why)
 
 
-def _add_verb(group: typer.Typer, records: Records, verb: str, says: str) -> None:
+def _add_verb(
+    group: typer.Typer, records: Records, verb: str, says: str, patch: Mapping[str, Any] | None = None
+) -> None:
+    """A verb that has a call of its own, or that is a `patch` of the record."""
+
     def call(
         id: IdArgument,
         scene: SceneOption = None,
@@ -159,8 +163,9 @@ def _add_verb(group: typer.Typer, records: Records, verb: str, says: str) -> Non
         home: HomeOption = None,
         db: DbOption = None,
     ) -> int:
-        path = path_to(records.plural, id, verb, scene=scene)
-        return _printed(records, tell(settings_from(home=home, db=db), "POST", path), output)
+        method, parts = ("POST", (id, verb)) if patch is None else ("PATCH", (id,))
+        path = path_to(records.plural, *parts, scene=scene)
+        return _printed(records, tell(settings_from(home=home, db=db), method, path, patch), output)
 
     group.command(verb, help=says)(call)
 
@@ -183,20 +188,6 @@ def _add_verb_with_value(group: typer.Typer, records: Records, verb: str, says: 
     group.command(verb, help=says.replace("`value`", "`--value`"))(call)
 
 
-def _add_switch(group: typer.Typer, verb: str, says: str, body: Mapping[str, Any]) -> None:
-    def call(
-        id: IdArgument,
-        scene: SceneOption = None,
-        output: OutputOption = Output.TABLE,
-        home: HomeOption = None,
-        db: DbOption = None,
-    ) -> int:
-        settings = settings_from(home=home, db=db)
-        return _printed(STREAMS, tell(settings, "PATCH", path_to("streams", id, scene=scene), body), output)
-
-    group.command(verb, help=says)(call)
-
-
 def _one_of(given: str, known: tuple[str, ...], what: str) -> str:
     from beforehand.model.errors import BadInputError
 
@@ -210,6 +201,19 @@ def robot_commands(says: str) -> typer.Typer:
     _add_why(robots, ROBOTS)
     for verb, effect in ROBOT_VERBS.items():
         _add_verb(robots, ROBOTS, verb, effect)
+
+    @robots.command()
+    def link(
+        id: IdArgument,
+        scene: SceneOption = None,
+        output: OutputOption = Output.TABLE,
+        home: HomeOption = None,
+        db: DbOption = None,
+    ) -> int:
+        """What leads to the robot, whether it answers and since when, and who has control of it."""
+        found = tell(settings_from(home=home, db=db), "GET", path_to("robots", id, "link", scene=scene))
+        print_json(found) if output is Output.JSON else print_table(("", "link"), link_rows(found))
+        return DONE
 
     @robots.command("set-load")
     def set_load(
@@ -243,7 +247,7 @@ def stream_commands(says: str) -> typer.Typer:
     streams = _group(STREAMS, says)
     _add_why(streams, STREAMS)
     for verb, effect in STREAM_VERBS.items():
-        _add_switch(streams, verb, effect, {"enabled": verb == "enable"})
+        _add_verb(streams, STREAMS, verb, effect, {"enabled": verb == "enable"})
 
     @streams.command()
     def priority(

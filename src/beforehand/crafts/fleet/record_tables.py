@@ -6,6 +6,7 @@ from typing import Any
 
 from beforehand.cli.screen import line, print_table
 from beforehand.crafts.fleet.sentences import stream_says, task_says
+from beforehand.model.event import iso
 
 Document = Mapping[str, Any]
 Row = Callable[[Document], Sequence[object]]
@@ -29,6 +30,17 @@ def _robot(robot: Document) -> Sequence[object]:
         _fork(robot),
         robot.get("taskId", ""),
     )
+
+
+def link_rows(link: Document) -> list[tuple[str, str]]:
+    """What leads to a robot, a line for each thing that is known."""
+    since = f" Since {iso(link['sinceTsMs'])}." if "sinceTsMs" in link else ""
+    rows = [("kind", link["kind"]), ("at", link.get("at", "")), ("answers", line(link["says"]) + since)]
+    if "control" in link:
+        rows.append(("control", link["control"] or "nobody"))
+    if "trouble" in link:
+        rows.append(("last trouble", f"{line(link['trouble'])} At {iso(link['troubleTsMs'])}."))
+    return [(name, value) for name, value in rows if value]
 
 
 def _task(task: Document) -> Sequence[object]:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-from beforehand.loop.searchable import by_kind, seconds_between
+from beforehand.loop.searchable import seconds_between
 from beforehand.model.event import Event
-from beforehand.ports.search import Condition, Document, Field, Index, Lookup, Noun, Searchable
+from beforehand.ports.search import ByKind, Condition, Document, Field, Index, Lookup, Noun, Searchable
 
 _ENDED = ("completed", "failed", "canceled")
+_OPEN = ("created", "active", "held", "stale")
 _WAITING = ("idle", "held", "error")
 
 
@@ -117,33 +118,48 @@ _TASKS = Index(
         Field("createdAt", "date", "When it was made."),
         Field("startedAt", "date", "When a robot was first sent."),
         Field("endedAt", "date", "When it ended."),
-        Field("waitS", "double", "From its making to the first order.", ("wait", "waiting time"), unit="s"),
+        Field(
+            "waitS", "double", "From its making to the first order.", ("wait", "waiting time", "wait time"), unit="s"
+        ),
         Field("durationS", "double", "From its making to its end.", ("duration", "cycle time", "lead time"), unit="s"),
         Field("errorCode", "keyword", "What went wrong, as a code.", ("error", "error code", "reason", "cause")),
         Field("error", "text", "What went wrong, in words."),
     ),
-    by_kind({"taskCreated": _task, "taskUpdated": _task}),
+    ByKind({"taskCreated": _task, "taskUpdated": _task}),
     time="createdAt",
     nouns=(Noun(("task", "transport", "transport task")), Noun(("failure",), {"status": "failed"}, "endedAt")),
     conditions=(
         Condition(("failed", "fail", "broke"), {"status": "failed"}, "endedAt"),
         Condition(
-            ("completed", "complete", "finished", "finish", "done", "delivered", "deliver"),
+            (
+                "completed",
+                "complete",
+                "finished",
+                "finish",
+                "done",
+                "delivered",
+                "deliver",
+                "succeeded",
+                "succeed",
+                "successful",
+            ),
             {"status": "completed"},
             "endedAt",
         ),
-        Condition(("cancelled", "canceled"), {"status": "canceled"}, "endedAt"),
-        Condition(("ended",), {"status": list(_ENDED)}, "endedAt"),
-        Condition(("created", "made", "requested"), {}, "createdAt"),
-        Condition(("started", "begun"), {}, "startedAt"),
-        Condition(("open", "unfinished", "active"), {"status": ["created", "active", "held", "stale"]}),
+        Condition(("cancelled", "canceled", "cancel"), {"status": "canceled"}, "endedAt"),
+        Condition(("ended", "end"), {"status": list(_ENDED)}, "endedAt"),
+        Condition(("created", "create", "made", "requested"), {}, "createdAt"),
+        Condition(("started", "start", "begun", "begin"), {}, "startedAt"),
+        Condition(("open", "unfinished", "active"), {"status": list(_OPEN)}),
+        Condition(("running", "in progress", "under way"), {"status": "active"}),
         Condition(("went", "go", "moved", "carried", "handled")),
         Condition(("waited", "wait", "waiting"), {}, "createdAt", "waitS"),
         Condition(("took", "take", "taken", "lasted"), {}, "endedAt", "durationS"),
     ),
     measure="durationS",
+    present={"status": list(_OPEN)},
     shown=("taskId", "robotId", "sourceId", "targetId", "status", "createdAt", "durationS", "error"),
-    sped=(("createdAt",), ("endedAt",)),
+    sped=(("createdAt",), ("endedAt",), ("status", "endedAt", "durationS")),
 )
 _HANDLINGS = Index(
     "handlings",
@@ -160,19 +176,23 @@ _HANDLINGS = Index(
         Field("errorCode", "keyword", "What went wrong, as a code.", ("error", "error code", "reason", "cause")),
         Field("error", "text", "What went wrong, in words."),
     ),
-    by_kind({"palletPicked": _handled, "palletDropped": _handled, "taskUpdated": _broken_off}),
+    ByKind({"palletPicked": _handled, "palletDropped": _handled, "taskUpdated": _broken_off}),
     time="ts",
     nouns=(
         Noun(("pick", "pickup"), {"operation": "pick"}),
         Noun(("drop", "dropoff"), {"operation": "drop"}),
         Noun(("handling", "pick and drop", "pick or drop")),
-        Noun(("pallet",), {"ok": True}),
+        Noun(("pallet",), {"ok": True}, split_by="operation"),
+        Noun(("failure",), {"ok": False}),
     ),
     conditions=(
         Condition(("failed", "fail"), {"ok": False}),
-        Condition(("succeeded", "worked", "successful"), {"ok": True}),
+        Condition(("succeeded", "succeed", "worked", "successful"), {"ok": True}),
         Condition(("picked",), {"operation": "pick", "ok": True}),
-        Condition(("dropped",), {"operation": "drop", "ok": True}),
+        Condition(
+            ("dropped", "delivered", "deliver", "moved", "move", "transported"),
+            {"operation": "drop", "ok": True},
+        ),
         Condition(("by hand", "manually"), {"byHand": True}),
     ),
     shown=("ts", "operation", "worksiteId", "robotId", "taskId", "ok", "error"),
@@ -191,7 +211,7 @@ _STRETCHES = Index(
         Field("durationS", "double", "How long.", ("duration", "time"), unit="s"),
         Field("taskId", "keyword", "The task it had then.", ("task",), "task"),
     ),
-    by_kind({"robotUpdated": _stretch}),
+    ByKind({"robotUpdated": _stretch}),
     time="startedAt",
     nouns=(Noun(("stretch",)), Noun(("robot wait",), {"waiting": True})),
     conditions=(
@@ -209,12 +229,14 @@ _STRETCHES = Index(
         ),
     ),
     measure="durationS",
+    present={"endedAt": None},
     shown=("robotId", "phase", "startedAt", "durationS", "taskId"),
     sped=(("startedAt",), ("phase", "startedAt")),
 )
 
 SEARCHABLE = Searchable(
     (_TASKS, _HANDLINGS, _STRETCHES),
+    ids={"task": r"(?:\w+-)?t\d+"},
     event_fields=(
         Field("about.robotId", "keyword", "The robot it is about.", ("robot", "forklift", "truck"), "robot"),
         Field("about.streamId", "keyword", "The stream it is about.", ("stream", "flow"), "stream"),

@@ -3,6 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from beforehand.model.event import Event
+from beforehand.model.machine import SIM
+from beforehand.ports.robot import LinkStanding
+
 Data = Mapping[str, Any]
 _PHASES = {
     "moving_to_pick": "drives to pick",
@@ -57,6 +61,8 @@ def _doing(data: Data) -> str:
         return f"is in error. {data.get('error') or ''}".strip()
     if data.get("held") or data.get("paused"):
         return "is held by a person" if data.get("held") else "waits: the fleet is held"
+    if data.get("waitsSays"):
+        return str(data["waitsSays"])
     if phase == "charging":
         return f"charges at {place}" if there or not errand else f"drives to charge at {place}"
     if phase == "parking":
@@ -66,6 +72,17 @@ def _doing(data: Data) -> str:
     if errand.get("kind") == "park" and there:
         return f"is parked at {place}"
     return "is out of service" if data.get("outOfService") else f"is idle at {place}"
+
+
+def link_says(robot_id: str, kind: str, stands: LinkStanding | None) -> str:
+    """Whether a robot answers, in words."""
+    if kind == SIM:
+        return f"{robot_id} is simulated."
+    if stands is None:
+        return f"The link {kind} does not say whether {robot_id} answers."
+    if stands.answers is None:
+        return f"{robot_id} has not been heard yet."
+    return f"{robot_id} answers." if stands.answers else f"{robot_id} does not answer."
 
 
 def _worksite_updated(data: Data) -> str:
@@ -89,6 +106,8 @@ _TOLD = {"pause": "stop where it is", "resume": "go on", "cancel": "give up its 
 
 def _command_sent(data: Data) -> str:
     payload = data.get("payload") or {}
+    if data["command"] == "driveOn":
+        return f"{data['robotId']} may drive on to {payload['way'][-1]}."
     if data["command"] != "goTarget":
         return f"{data['robotId']} was told to {_TOLD[data['command']]}."
     work = f" for {payload['operation']}" if payload.get("operation") else ""
@@ -107,3 +126,10 @@ SENTENCES: dict[str, Callable[[Data], str]] = {
     "fleetHeld": lambda data: f"{data['scene']} is held.",
     "fleetCleared": lambda data: f"{data['scene']} goes on.",
 }
+
+
+def effect_says(event: Event) -> str:
+    """What an event that has not happened yet would say."""
+    if event.kind == "decisionOpened":
+        return f"A person would be asked: {event.data['title']}"
+    return SENTENCES[event.kind](event.data)

@@ -5,8 +5,10 @@ from typing import Any
 
 from beforehand.crafts.fleet.core.state import FleetState, robot_wire
 from beforehand.crafts.fleet.finding import States, refuse_inactive, scene_of
-from beforehand.crafts.fleet.sentences import robot_says, task_says
-from beforehand.model.fleet import wire_of
+from beforehand.crafts.fleet.sentences import link_says, robot_says, task_says
+from beforehand.model.machine import kind_of
+from beforehand.model.records import wire_of
+from beforehand.ports.robot import LinkStanding
 from beforehand.ports.store import Store
 
 Document = dict[str, Any]
@@ -32,7 +34,19 @@ def _told(state: FleetState, name: str, shown: Document) -> Document:
 
 def _stands(robot: Document) -> bool:
     """Whether it stands still, whatever its task says."""
-    return robot["status"] in ("offline", "blocked") or bool(robot.get("held") or robot.get("paused"))
+    stands = robot.get("held") or robot.get("paused") or robot.get("waitsFor")
+    return robot["status"] in ("offline", "blocked") or bool(stands)
+
+
+def link(state: FleetState, name: str, stands: LinkStanding | None) -> Document:
+    """What leads to a robot, and how that stands; what is not known is left out."""
+    spec = next(one for one in state.scene.robots if one.robot_id == name)
+    kind = kind_of(spec.link)
+    told: Document = {"robotId": name, "scene": state.scene.name, "kind": kind, "says": link_says(name, kind, stands)}
+    if stands is not None:
+        told |= {"at": stands.at, "answers": stands.answers, "sinceTsMs": stands.since_ms, "control": stands.control}
+        told |= {"trouble": stands.trouble, "troubleTsMs": stands.trouble_ms}
+    return {key: value for key, value in told.items() if value is not None}
 
 
 def worksite(state: FleetState, name: str) -> Document:
@@ -41,6 +55,11 @@ def worksite(state: FleetState, name: str) -> Document:
 
 def stream(state: FleetState, name: str) -> Document:
     return {**wire_of(state.streams[name]), "scene": state.scene.name}
+
+
+def told_task(task: Document, scene: str) -> Document:
+    """A task with its scene, and how it stands in words."""
+    return {**task, "scene": scene, "says": task_says(task)}
 
 
 SHOWN: Mapping[str, Callable[[FleetState, str], Document]] = {
@@ -70,7 +89,7 @@ async def tasks(
     if scene is not None:
         refuse_inactive(states, scene)
     rows = await store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
-    return [{**row, "scene": _scene_of_task(row["taskId"])} for row in rows]
+    return [told_task(row, _scene_of_task(row["taskId"])) for row in rows]
 
 
 async def task(store: Store, states: States, name: str, scene: str | None) -> Document:
@@ -81,7 +100,7 @@ async def task(store: Store, states: States, name: str, scene: str | None) -> Do
     row = await store.row("task", f"{where}/{name}")
     if row is None:
         scene_of(states, ("tasks",), name, scene)
-    return {**(row or {}), "scene": where}
+    return told_task(row or {}, where)
 
 
 def _scene_of_task(task_id: str) -> str:

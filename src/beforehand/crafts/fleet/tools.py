@@ -13,8 +13,8 @@ from beforehand.crafts.fleet.core.state import ENDED, FleetState
 from beforehand.crafts.fleet.fleets import KIND, Fleets
 from beforehand.model.errors import Fault
 from beforehand.model.event import Verdict
-from beforehand.model.fleet import wire_of
 from beforehand.model.reason import unknown
+from beforehand.model.records import wire_of
 from beforehand.ports.tool import STOPPED, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 _NAME = {"type": "string", "minLength": 1}
@@ -75,7 +75,8 @@ class Transport(Tool):
         if task is None or task.status != "completed":
             how = "ended unseen" if task is None else f"was {task.status}" if task.status == "canceled" else "failed"
             why = f" {task.error}" if task is not None and task.error else ""
-            raise Fault(f"The transport {task_id} {how}.{why}", code="fleet.task_ended")
+            never_sent = task is not None and task.attempt == 0
+            raise Fault(f"The transport {task_id} {how}.{why}", code="fleet.task_ended", untouched=never_sent)
         return wire_of(task)
 
     async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:

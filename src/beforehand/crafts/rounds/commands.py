@@ -1,6 +1,5 @@
 """`beforehand ask` and `beforehand rounds`: questions, and sessions of the round planner run again from their files."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,16 +37,8 @@ def ask(
     from beforehand.crafts.rounds.ask_command import ask_and_follow
 
     asked = {"text": text, "model": model, "follows": follows}
-    question = run_async(ask_and_follow(settings_from(home=home, db=db), asked, _progress(output)))
+    question = run_async(ask_and_follow(settings_from(home=home, db=db), asked, output))
     return _answered(question, output)
-
-
-def _progress(output: Output) -> Any:
-    def show(sub_goal: dict[str, Any]) -> None:
-        if output is Output.TABLE and sys.stderr.isatty():
-            print_err(f"  {sub_goal['worker']}: {sub_goal['status']}")
-
-    return show
 
 
 def _answered(question: dict[str, Any], output: Output) -> int:
@@ -57,16 +48,32 @@ def _answered(question: dict[str, Any], output: Output) -> int:
         print_out(question["answer"])
         for drawn in _charts(question):
             print_out("", drawn)
+        print_err(*_how_read(question))
         print_err(f"To go on from it: beforehand ask … --follows {question['questionId']}")
     if question.get("waitsFor"):
-        print_err("It waits for a person.", f"Answer it: beforehand inbox show {question['waitsFor'][0]}")
+        print_err("It waits for a person.", *_what_waits(question))
+        print_err(f"Answer it: beforehand inbox show {question['waitsFor'][0]}")
         return REFUSED
     if question["status"] == "failed":
         print_err(question.get("reason", "It was not answered."))
         if question.get("partial_response"):
             print_err("What was finished:", question["partial_response"])
-        return FAILED
+        return REFUSED if question.get("refused") else FAILED
     return DONE
+
+
+def _what_waits(question: dict[str, Any]) -> "Iterator[str]":
+    """What a person is asked, where words of the question were not clear."""
+    for sub_goal in question["sub_goals"]:
+        if unclear := (sub_goal.get("outputs") or {}).get("unclear"):
+            yield str(unclear)
+
+
+def _how_read(question: dict[str, Any]) -> "Iterator[str]":
+    """What the words were taken for: a misspelt name that was corrected is seen beside the answer."""
+    for sub_goal in question["sub_goals"]:
+        if summary := (sub_goal.get("outputs") or {}).get("query_summary"):
+            yield f"Read as: {summary}"
 
 
 def _charts(question: dict[str, Any]) -> "Iterator[str]":
@@ -95,7 +102,8 @@ def replay(
 ) -> int:
     """Run a session again from its file: no model is asked, nothing is written, the same bytes every time."""
     from beforehand.app.documents import read_file
-    from beforehand.crafts.rounds.core.replay import play, read_replay, result_of
+    from beforehand.crafts.rounds.core.replay import play, result_of
+    from beforehand.crafts.rounds.core.replay_file import read_replay
 
     result = result_of(play(read_replay(read_file(file))))
     if output is Output.JSON:

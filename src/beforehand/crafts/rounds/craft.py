@@ -2,22 +2,32 @@
 
 from typing import Any
 
-from beforehand.app.craft import Craft, Owner, Parts
+from beforehand.app.craft import Craft, Going, Owner, Parts, StateLists
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.rounds.questions import Questions
-from beforehand.crafts.rounds.rows import ROWS
+from beforehand.crafts.rounds.core.event_kinds import ASKED, FINISHED
+from beforehand.crafts.rounds.plug_ins import WORKERS
+from beforehand.crafts.rounds.rows import QUESTION_ROW, ROWS
 from beforehand.crafts.rounds.sentences import SENTENCES
-from beforehand.crafts.rounds.workers import GROUP, Crew
+from beforehand.ports.store import Store
 
 
 def open_questions(runtime: Runtime) -> Parts:
+    from beforehand.crafts.rounds.questions import Questions
+    from beforehand.crafts.rounds.workers import Crew
+
     questions = Questions(runtime, Crew(runtime))
     return Parts(
         service=questions,
+        going=Going(("questions",), open_questions_in, (ASKED, FINISHED)),
         owners={"question": Owner(questions.answer, questions.restart)},
         begin=questions.begin,
         close=questions.close,
     )
+
+
+async def open_questions_in(store: Store) -> StateLists:
+    """The questions that are being answered."""
+    return {"questions": await store.rows(QUESTION_ROW, open=True)}
 
 
 def _http() -> Any:
@@ -33,5 +43,13 @@ def _mcp() -> Any:
 
 
 CRAFT = Craft(
-    "rounds", open=open_questions, rows=ROWS, sentences=SENTENCES, http=_http, mcp=_mcp, plugin_points=(GROUP,)
+    "rounds",
+    open=open_questions,
+    plans=False,
+    rows=ROWS,
+    ends=(QUESTION_ROW,),
+    sentences=SENTENCES,
+    http=_http,
+    mcp=_mcp,
+    plugin_points=(WORKERS,),
 )

@@ -1,12 +1,15 @@
 """The driver of one question: the planner, workers and people in, decided one at a time and made durable, and only then
 carried out.
 
-It stands on the one loop and decides nothing. Planner and workers are tasks beside the decisions, none waiting for
-another; whoever stops a question stops them.
+It stands on the one loop and decides nothing. A model and workers are tasks beside the decisions, none waiting for
+another; whoever stops a question stops them. Rules need no waiting: what they say is decided in the same turn, and
+written together with what they were asked for.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from beforehand.crafts.rounds.core.deciding import decide
@@ -14,6 +17,7 @@ from beforehand.crafts.rounds.core.inputs import (
     Asked,
     CallPlanner,
     Command,
+    Noted,
     PlannerDecided,
     PlannerFailed,
     QuestionInput,
@@ -29,17 +33,26 @@ from beforehand.crafts.rounds.core.inputs import (
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.words import PlannerDecision
 from beforehand.loop.loop import Loop, stop
-from beforehand.model.errors import BeforehandError, Fault, UnavailableError
+from beforehand.model.errors import BeforehandError, Fault, NotUnderstoodError, UnavailableError
 from beforehand.model.event import Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tracing import Value, span
 
 log = Log("beforehand.rounds")
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Who plans and who puts answers into words without asking anybody: functions that are the same every time."""
+
+    plan: Callable[[QuestionState], PlannerDecision]
+    answer: Callable[[str, Mapping[str, Any]], str]
+
+
 class Thinking(Protocol):
-    """Who plans and who puts answers into words: rules, or a model."""
+    """Who plans and who puts answers into words and has to be waited for, such as a model."""
 
     async def plan(self, state: QuestionState) -> PlannerDecision:
         """The next decision; a BeforehandError where there is none."""
@@ -60,37 +73,75 @@ class QuestionDriver:
         state: QuestionState,
         store: Store,
         clock: Clock,
-        thinking: Thinking,
+        thinking: Thinking | Rules,
         working: Working,
         *,
         taken_up: bool = False,
+        note: str = "",
     ) -> None:
         self.state = state
         self._clock = clock
         self._thinking = thinking
         self._working = working
-        self._taken_up = taken_up
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._loop: Loop[QuestionInput, Command] = Loop(
             state.owner, store, clock, decide=self._decide, carry_out=self._carry_out, gone=self._gone
         )
+        if note:
+            self._loop.put(Noted(note))
+        self._loop.put(TakenUp() if taken_up else Asked())  # before anything that anybody asks of it
 
     async def request(self, given: QuestionInput) -> Verdict[Command]:
         return await self._loop.request(given)
 
+    async def settled(self) -> None:
+        """Return once the question is over or waits for a person."""
+        await self._loop.wait_until(lambda: not self.state.is_open or bool(self.state.decisions))
+
     async def drive(self) -> None:
         """Work until the question is over, or until cancelled."""
         try:
-            self._loop.put(TakenUp() if self._taken_up else Asked())
             await self._loop.run(lambda: not self.state.is_open)
         finally:
             await stop(list(self._tasks.values()))
-            await self._thinking.close()
+            if not isinstance(self._thinking, Rules):
+                await self._thinking.close()
             await self._loop.close()
 
     def _decide(self, given: QuestionInput) -> Verdict[Command]:
+        verdict = self._decided(given)
+        return self._with_rules(verdict, self._thinking) if isinstance(self._thinking, Rules) else verdict
+
+    def _decided(self, given: QuestionInput) -> Verdict[Command]:
         self.state, verdict = decide(self.state, given, self._clock.now_ms())
         return verdict
+
+    def _with_rules(self, verdict: Verdict[Command], rules: Rules) -> Verdict[Command]:
+        """The verdict with all that rules say to it: nothing of it is carried out before all of it is durable."""
+        events, commands = list(verdict.events), []
+        waiting = deque(verdict.commands)
+        while waiting:
+            command = waiting.popleft()
+            if isinstance(command, CallPlanner | Synthesise):
+                further = self._decided(self._by_rules(command, rules))
+                events += further.events
+                waiting += further.commands
+            else:
+                commands.append(command)
+        return Verdict(tuple(events), tuple(commands), verdict.reasons)
+
+    def _by_rules(self, command: CallPlanner | Synthesise, rules: Rules) -> QuestionInput:
+        try:
+            if isinstance(command, CallPlanner):
+                return PlannerDecided(command.round, rules.plan(self.state))
+            return Synthesised(rules.answer(command.question, command.values))
+        except Exception as error:
+            return self._failed(command, error)
+
+    def _failed(self, command: CallPlanner | Synthesise, error: Exception) -> QuestionInput:
+        """Whoever plans is not the question: it ends, and keeps what was finished. What was found is told as it is."""
+        said = self._said(error)
+        return PlannerFailed(command.round, said) if isinstance(command, CallPlanner) else SynthesisFailed(said)
 
     def _gone(self) -> UnavailableError:
         return UnavailableError(f"The question {self.state.question_id} is over.", code="question.over")
@@ -99,12 +150,11 @@ class QuestionDriver:
 
     def _carry_out(self, command: Command) -> None:
         match command:
-            case CallPlanner():
-                self._beside(command.key, self._plan(command))
+            case CallPlanner() | Synthesise():
+                assert not isinstance(self._thinking, Rules)  # they have been heard already
+                self._beside(command.key, self._think(command, self._thinking))
             case RunWorker():
                 self._beside(command.key, self._work(command))
-            case Synthesise():
-                self._beside(command.key, self._answer(command))
             case StopWorker():
                 task = self._tasks.get(command.key)
                 if task is not None:
@@ -113,33 +163,40 @@ class QuestionDriver:
                 pass  # a decision was opened with its event; the inbox has it
 
     def _beside(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        task = self._tasks[key] = asyncio.create_task(work)
-        task.add_done_callback(lambda done: self._tasks.pop(key, None) if self._tasks.get(key) is done else None)
+        self._tasks[key] = asyncio.create_task(work)
 
-    async def _plan(self, command: CallPlanner) -> None:
+    def _came(self, key: str, given: QuestionInput) -> None:
+        """What a task beside the decisions came to; it is over with that."""
+        self._tasks.pop(key, None)
+        self._loop.put(given)
+
+    async def _think(self, command: CallPlanner | Synthesise, thinking: Thinking) -> None:
         try:
-            decision = await self._thinking.plan(self.state)
-        except Exception as error:  # whoever plans is not the question: it ends, and keeps what was finished
-            self._loop.put(PlannerFailed(command.round, self._said(error)))
-        else:
-            self._loop.put(PlannerDecided(command.round, decision))
+            self._came(command.key, await self._thought(command, thinking))
+        except Exception as error:
+            self._came(command.key, self._failed(command, error))
+
+    async def _thought(self, command: CallPlanner | Synthesise, thinking: Thinking) -> QuestionInput:
+        if isinstance(command, CallPlanner):
+            return PlannerDecided(command.round, await thinking.plan(self.state))
+        return Synthesised(await thinking.answer(command.question, command.values))
 
     async def _work(self, command: RunWorker) -> None:
+        about: dict[str, Value] = {
+            "beforehand.questionId": self.state.question_id,
+            "beforehand.subGoal": command.sub_goal,
+            "beforehand.worker": command.worker,
+            "beforehand.round": self.state.round,
+        }
         try:
-            outputs = await self._working(command, self.state)
+            with span(f"sub-goal {command.worker}", about):
+                outputs = await self._working(command, self.state)
         except Exception as error:  # one worker fails alone
             transient = isinstance(error, UnavailableError) or (isinstance(error, Fault) and error.transient)
-            self._loop.put(WorkerFailed(command.sub_goal, self._said(error), transient))
+            refused = isinstance(error, NotUnderstoodError)
+            self._came(command.key, WorkerFailed(command.sub_goal, self._said(error), transient, refused))
         else:
-            self._loop.put(WorkerFinished(command.sub_goal, outputs))
-
-    async def _answer(self, command: Synthesise) -> None:
-        try:
-            text = await self._thinking.answer(command.question, command.values)
-        except Exception as error:  # what was found is told as it is
-            self._loop.put(SynthesisFailed(self._said(error)))
-        else:
-            self._loop.put(Synthesised(text))
+            self._came(command.key, WorkerFinished(command.sub_goal, outputs))
 
     def _said(self, error: Exception) -> str:
         if isinstance(error, BeforehandError):

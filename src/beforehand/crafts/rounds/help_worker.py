@@ -11,10 +11,15 @@ from beforehand.crafts.rounds.core.words import Worker
 from beforehand.crafts.rounds.worker_kind import Outputs, WorkerKind
 from beforehand.model.errors import NotUnderstoodError
 
+_OF_THE_PAST = (
+    r"(?!.*(?:\d|\b(?:number|total|average|mean|median|count|share|rate|percent|percentage|status|open|waiting|"
+    r"longest|shortest|slowest|fastest|most|least|fewest|yesterday|today|now|week|month|since|last|first|latest)\b))"
+)
+"""What is asked with a time, a name or a measure is about what happened, and not about how things work."""
 _HELP = re.compile(
-    r"^(?:please\s+)?(?:how\s+(?:do|can|should|to)\b|how\s+does\b|what\s+(?:does|is|are)\b(?!.*\b(?:number|total|average|"
-    r"count|share|longest|shortest|most|least)\b)|what\s+happens\b|where\s+(?:do|can|is)\b|can\s+(?:i|one|beforehand)\b|"
-    r"explain\b|help\b|which\s+(?:commands?|options?|settings?|exit\s+codes?)\b)",
+    r"^(?:please\s+)?(?:how\s+(?:do|can|should|to)\b|how\s+does\b|what\s+(?:does\b|(?:is|are)\s+an?\b)|"
+    rf"(?:what\s+(?:is|are)|where\s+(?:do|is|are))\b{_OF_THE_PAST}|what\s+happens\b|where\s+can\b|"
+    r"can\s+(?:i|one|beforehand)\b|explain\b|help\b|which\s+(?:commands?|options?|settings?|exit\s+codes?)\b)",
     re.IGNORECASE,
 )
 

@@ -8,10 +8,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from beforehand.app.crafts import load_crafts
 from beforehand.app.runtime import Runtime
 from beforehand.app.search import searched
 from beforehand.crafts.rounds.core.inputs import RunWorker
+from beforehand.crafts.rounds.core.intake import CLAUSES, DEFAULT_INDEX
 from beforehand.crafts.rounds.core.query_writing import SCHEMA, SYSTEM, TRIES, body_problem, told_indexes
 from beforehand.crafts.rounds.core.question_answer import answer_of
 from beforehand.crafts.rounds.core.question_parts import AMBIGUOUS, NOT_UNDERSTOOD
@@ -44,7 +47,7 @@ async def _look_up(runtime: Runtime, command: RunWorker, state: QuestionState) -
     if command.inputs.get("clarification"):
         text = f"{text} {command.inputs['clarification']}"
     before = command.inputs.get("prior_analysis")
-    previous = Question.model_validate(before) if isinstance(before, Mapping) else None
+    previous = _question(before) if isinstance(before, Mapping) else None
     parts = load_crafts().searchables()
     known = await gather_knowledge(runtime.search, _indexes(), parts, runtime.now(), text)
     try:
@@ -67,6 +70,8 @@ async def _make_query(runtime: Runtime, command: RunWorker, state: QuestionState
     """The query for a question that is understood, checked against the mapping before anybody runs it."""
     analysis = command.inputs["analysis_result"]
     if isinstance(analysis, Mapping) and "words" in analysis:
+        if "model" not in state.options:
+            raise NotUnderstoodError(str(analysis["problem"]), code=NOT_UNDERSTOOD)
         return await _have_it_written(runtime, command, state, str(analysis["words"]))
     question = _question(analysis)
     body = body_of(question)
@@ -125,7 +130,9 @@ async def _execute(runtime: Runtime, command: RunWorker, state: QuestionState) -
 
 async def _next_page(runtime: Runtime, command: RunWorker, state: QuestionState) -> Outputs:
     index, body = _query(command.inputs["es_query"])
-    limit = command.inputs.get("limit") or body.get("size") or PAGE
+    said = command.params.get("size")
+    limit = said if isinstance(said, int) else command.inputs.get("limit") or body.get("size") or PAGE
+    limit = max(1, min(int(limit), MOST_ROWS))
     return await _searched(runtime, index, {**body, "from": int(command.inputs["offset"]), "size": int(limit)})
 
 
@@ -133,12 +140,13 @@ async def _searched(runtime: Runtime, index: str, body: Mapping[str, Any]) -> Ou
     found = await runtime.search.search(index, body)
     size, start = int(body.get("size", PAGE)), int(body.get("from", 0))
     shown = start + len(found.hits)
-    results = {"index": index, **found.wire(index)}
+    query = {"index": index, "body": dict(body)}
+    results = {"index": index, "query": query, **found.wire(index)}
     return {
         "es_results": results,
         "next_offset": shown if found.hits and shown < found.total else None,
         "page_size": size,
-        "es_query": {"index": index, "body": dict(body)},
+        "es_query": query,
     }
 
 
@@ -146,10 +154,10 @@ async def _show(runtime: Runtime, command: RunWorker, state: QuestionState) -> O
     """A sentence, a table, a chart where a picture says more, and the query that made it."""
     results = command.inputs["es_results"]
     analysis = command.inputs.get("analysis_result")
-    query = command.inputs.get("es_query")
+    query = results.get("query") or command.inputs.get("es_query")
     if isinstance(analysis, Mapping) and analysis.get("index") == results["index"]:
         question = _question(analysis)
-        if isinstance(query, Mapping):
+        if isinstance(query, Mapping) and query["body"].get("size", PAGE):  # none where groups are shown, and no hits
             body = query["body"]
             question = question.model_copy(update={"start": body.get("from", 0), "size": body.get("size", PAGE)})
         index = next(one for one in _indexes() if one.name == results["index"])
@@ -179,7 +187,15 @@ async def _clarify(runtime: Runtime, command: RunWorker, state: QuestionState) -
 def _question(analysis: Any) -> Question:
     if not isinstance(analysis, Mapping) or "index" not in analysis:
         raise BadInputError("There is no question that is understood to make a query from.", code="question.analysis")
-    return Question.model_validate(analysis)
+    try:
+        return Question.model_validate(analysis)
+    except ValidationError as error:
+        wrong = ", ".join(sorted({".".join(map(str, each["loc"])) for each in error.errors()}))
+        raise BadInputError(
+            f"What a question was understood as is not written like this: {wrong}.",
+            code="question.analysis",
+            hint="Leave prior_analysis out of the context, and name the question it goes on from.",
+        ) from None
 
 
 def _query(given: Any) -> tuple[str, dict[str, Any]]:
@@ -188,13 +204,14 @@ def _query(given: Any) -> tuple[str, dict[str, Any]]:
         try:
             given = json.loads(given)
         except ValueError as error:
-            raise BadInputError(f"The pasted query is no JSON: {error}.", code="question.query") from None
+            raise BadInputError(f"The pasted query is not JSON: {error}.", code="question.query") from None
     if not isinstance(given, Mapping):
         raise BadInputError("A query is an object.", code="question.query")
-    if "body" in given:
-        return str(given.get("index", "events")), dict(given["body"])
+    if isinstance(given.get("body"), Mapping):
+        return str(given.get("index", DEFAULT_INDEX)), dict(given["body"])
     body = dict(given)
-    return str(body.pop("index", "events")), body
+    index = str(body.pop("index", DEFAULT_INDEX))
+    return index, {"query": body} if len(body) == 1 and body.keys() <= CLAUSES else body
 
 
 def _needs(*slots: str) -> tuple[Precondition, ...]:
@@ -233,6 +250,7 @@ HISTORY = (
                 "offset": ("prior_next_offset",),
                 "limit": ("prior_page_size",),
             },
+            options=("size",),
         ),
         _next_page,
     ),

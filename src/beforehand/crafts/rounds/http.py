@@ -13,12 +13,12 @@ from beforehand.server.kit import (
     HttpPart,
     Json,
     NoBody,
-    Nothing,
     RuntimeDep,
     Shape,
     WireModel,
     body,
     gives,
+    gives_content,
     takes,
 )
 
@@ -47,6 +47,7 @@ class SubGoalShape(Shape):
     error: str | None = None
     root: int | None = None
     transient: bool | None = None
+    refused: bool | None = None
     outputs: dict[str, Any] | None = None
     behind: list[int] | None = None
     ended_round: Annotated[int | None, Field(alias="ended_round")] = None
@@ -69,6 +70,8 @@ class QuestionHeadShape(Shape):
     answer: str | None = None
     partial_response: Annotated[str | None, Field(alias="partial_response")] = None
     reason: str | None = None
+    refused: bool | None = None
+    """Whether it failed because nobody would guess what its words mean; nothing was searched."""
     warnings: list[str]
     waits_for: list[str] | None = None
 
@@ -86,10 +89,7 @@ class ReplayShape(Shape):
 
 
 router = APIRouter(prefix="/questions", tags=["rounds"])
-SVG: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The chart of the answer.", "content": {"image/svg+xml": {}}},
-    "default": gives(Nothing)["default"],
-}
+SVG = gives_content("The chart of the answer.", {"image/svg+xml": {}})
 
 
 @router.post(
@@ -144,4 +144,4 @@ async def get_chart(runtime: RuntimeDep, question_id: str) -> Response:
     return Response(drawn, media_type="image/svg+xml")
 
 
-HTTP = HttpPart(routers=(router,), requests=(NewQuestion,))
+HTTP = HttpPart(routers=(router,), requests=(NewQuestion,), state={"questions": QuestionHeadShape})

@@ -10,9 +10,9 @@ from beforehand.crafts.rounds.core.results import in_text
 from beforehand.crafts.rounds.core.rule_planner import plan_by_rules
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.synthesis import in_plain_words
-from beforehand.crafts.rounds.core.wire import check_of, decision_from, schema
+from beforehand.crafts.rounds.core.wire import check_of, decision_from, schema, tidied
 from beforehand.crafts.rounds.core.words import PlannerDecision
-from beforehand.crafts.rounds.driver import Thinking
+from beforehand.crafts.rounds.driver import Rules, Thinking
 from beforehand.model.errors import ModelAnswerError
 from beforehand.ports.model import Ask, Message, Model
 
@@ -25,40 +25,33 @@ WORDS = (
 LONGEST_VALUE = 8_000
 
 
-def thinking_for(runtime: Runtime, state: QuestionState) -> Thinking:
+def thinking_for(runtime: Runtime, state: QuestionState) -> Thinking | Rules:
     """The model the question names, else the rules. ModelNotConfiguredError where the model is not there."""
     name = state.options.get("model")
-    return ByRules() if name is None else ByModel(open_logged_model(runtime, state))
+    return BY_RULES if name is None else ByModel(open_logged_model(runtime, state))
 
 
 def open_logged_model(runtime: Runtime, state: QuestionState) -> Model:
     """The model a question names, within its budget, its asks and answers in the log."""
     from beforehand.adapters.models.budget import Budget, Limits
-    from beforehand.app.model_log import LoggedModel
+    from beforehand.app.live_models import watched_model
     from beforehand.app.models import open_model
 
     limits = Limits(requests=int(BUDGET["requests"]), seconds=BUDGET["seconds"])
-    return LoggedModel(
+    return watched_model(
+        runtime,
         Budget(open_model(runtime.settings, str(state.options["model"])), limits),
-        runtime.store,
-        runtime.clock,
         owner=state.owner,
         about={"questionId": state.question_id},
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ByRules:
-    """The rule planner, and what was found told as it is."""
+def _as_it_is(question: str, values: Mapping[str, Any]) -> str:
+    """What was found, told as it is."""
+    return "\n\n".join(_told(value) for value in values.values())
 
-    async def plan(self, state: QuestionState) -> PlannerDecision:
-        return plan_by_rules(state)
 
-    async def answer(self, question: str, values: Mapping[str, Any]) -> str:
-        return "\n\n".join(_told(value) for value in values.values())
-
-    async def close(self) -> None:
-        """There is nothing to let go of."""
+BY_RULES = Rules(plan_by_rules, _as_it_is)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,8 @@ class ByModel:
     async def plan(self, state: QuestionState) -> PlannerDecision:
         prompt = prompt_of(state)
         messages = (Message("user", f"{prompt.question}\n\n{prompt.now}"),)
-        ask = Ask(messages, system=prompt.system, schema=schema(), check=check_of(state), timeout_s=TIMEOUT_S)
+        held_to: dict[str, Any] = {"schema": schema(), "check": check_of(state), "tidy": tidied}
+        ask = Ask(messages, system=prompt.system, timeout_s=TIMEOUT_S, **held_to)
         decision, problems = decision_from((await self.model.answer(ask)).data)
         if decision is None:
             raise ModelAnswerError(" ".join(problems))

@@ -2,24 +2,27 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from beforehand.app.craft import Answering
 from beforehand.app.ids import new_id
 from beforehand.app.runtime import Runtime
+from beforehand.crafts.rounds.core.artifacts import QUERY, newest_query
 from beforehand.crafts.rounds.core.chart import svg
-from beforehand.crafts.rounds.core.deciding import ASKED, FINISHED
-from beforehand.crafts.rounds.core.folding import begun, folded
+from beforehand.crafts.rounds.core.event_kinds import FINISHED
+from beforehand.crafts.rounds.core.folding import from_events
 from beforehand.crafts.rounds.core.inputs import Answered, CalledOff
-from beforehand.crafts.rounds.core.intake import take_in
+from beforehand.crafts.rounds.core.intake import PASTED, take_in
 from beforehand.crafts.rounds.core.replay import recorded
 from beforehand.crafts.rounds.core.results import chart_from
-from beforehand.crafts.rounds.core.state import QuestionState
+from beforehand.crafts.rounds.core.state import Artifact, QuestionState, without_model
+from beforehand.crafts.rounds.core.words import NEEDS_CLARIFICATION, WITHOUT_MODEL
 from beforehand.crafts.rounds.driver import QuestionDriver
 from beforehand.crafts.rounds.help_worker import asks_for_help
 from beforehand.crafts.rounds.planning import thinking_for
+from beforehand.crafts.rounds.rows import QUESTION_ROW
 from beforehand.crafts.rounds.workers import Crew
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
@@ -29,8 +32,6 @@ from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
 log = Log("beforehand.rounds")
-QUESTION_ROW = "question"
-SUB_GOAL_ROW = "subGoal"
 CHUNK = 1_000
 
 
@@ -58,7 +59,7 @@ class Questions:
         """Begin a question; it goes on by itself, and its events tell how."""
         prior = await self._prior(asked.follows)
         artifacts = () if prior is None else tuple(await self._artifacts(prior.question_id))
-        analysis = {} if prior is None else _analysis(prior)
+        analysis = {} if prior is None else _analysis(prior, artifacts)
         taken = take_in(
             asked.text,
             prior_question="" if prior is None else prior.question,
@@ -70,7 +71,7 @@ class Questions:
             new_id("question"),
             taken.question,
             {worker.name: worker for worker in workers},
-            taken.context,
+            _context(taken.context),
             asked.max_rounds,
             asked.text,
             wanted=_wanted(taken.question),
@@ -97,7 +98,7 @@ class Questions:
         events = await self._events(question_id, FINISHED)
         return list(events[-1].data["artifacts"]) if events else []
 
-    def _drive(self, state: QuestionState, *, taken_up: bool = False) -> None:
+    def _drive(self, state: QuestionState, *, taken_up: bool = False, note: str = "") -> None:
         driver = QuestionDriver(
             state,
             self.runtime.store,
@@ -105,6 +106,7 @@ class Questions:
             thinking_for(self.runtime, state),
             self.crew.run,
             taken_up=taken_up,
+            note=note,
         )
         self.live[state.question_id] = driver
         driven = Driven(state.owner, f"The question {state.question_id}", {"questionId": state.question_id})
@@ -125,8 +127,10 @@ class Questions:
         state = await self.from_log(question_id)
         try:
             self._drive(state, taken_up=True)
-        except ModelError as error:  # the model is not there any more: the rules plan on
+        except ModelError as error:
             log.warning("the model of a question is not there", question=question_id, says=error.says)
+            note = f"{WITHOUT_MODEL}{state.options['model']}, which is not there any more: {error.says}"
+            self._drive(without_model(state), taken_up=True, note=note)
 
     async def restart(self, owner: str) -> None:
         """Take a question up again whose driver stopped on a bug."""
@@ -137,12 +141,7 @@ class Questions:
             await self.runtime.drivers.stop(f"question:{question_id}")
 
     async def from_log(self, question_id: str) -> QuestionState:
-        state: QuestionState | None = None
-        for event in await self._events(question_id):
-            if event.kind == ASKED:
-                state = begun(event)
-            elif state is not None:
-                state = folded(state, event)
+        state = from_events(await self._events(question_id))
         if state is None:
             raise await self._unknown(question_id)
         return state
@@ -200,18 +199,31 @@ class Questions:
         return await self.show(question_id)
 
     async def answer(self, decision: Decision, given: Answering) -> None:
-        """A person's answer to what a question asked."""
+        """A person's answer to what a question asked. Where nobody works on it, it goes on here."""
         question_id = decision.owner.partition(":")[2]
-        driver = self.live.get(question_id)
-        if driver is None:
-            raise ConflictError(f"The question {question_id} is over.", code="question.over")
+        is_driven = question_id in self.live
+        if not is_driven:
+            if not (await self.from_log(question_id)).is_open:
+                raise ConflictError(f"The question {question_id} is over.", code="question.over")
+            await self._take_up(question_id)
+        driver = self.live[question_id]
         verdict = await driver.request(Answered(decision.id, given.verb, given.value, given.note, given.by))
         if verdict.reasons:
             raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
+        if not is_driven:
+            await driver.settled()
 
     async def _unknown(self, question_id: str) -> NotFoundError:
         rows = await self.runtime.store.rows(QUESTION_ROW, limit=200, newest_first=True)
         return NotFoundError.unknown("question", question_id, [row["questionId"] for row in rows])
+
+
+def _context(slots: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The slots at id 0. A pasted query is clear, and is shown as itself, not as what was asked before it."""
+    if PASTED not in slots:
+        return slots
+    kept = {slot: value for slot, value in slots.items() if slot != "prior_analysis"}
+    return {**kept, NEEDS_CLARIFICATION: kept.get(NEEDS_CLARIFICATION, False)}
 
 
 def _wanted(question: str) -> tuple[str, ...]:
@@ -224,10 +236,19 @@ def _wanted(question: str) -> tuple[str, ...]:
 _ABOUT_DATA = re.compile(r"\bwhat\s+can\s+(?:i|one|we)\s+ask\b|\bwhich\s+(?:indexes|indices|fields)\b", re.IGNORECASE)
 
 
-def _analysis(prior: QuestionState) -> dict[str, Any]:
+def _analysis(prior: QuestionState, artifacts: Sequence[Artifact]) -> dict[str, Any]:
     """What the question before was understood as, for one that goes on from it."""
     ref = prior.newest("analysis_result")
-    if ref is None and "prior_analysis" in prior.context:
-        return {"prior_analysis": prior.context["prior_analysis"]}
-    value = None if ref is None else prior.value_of(ref)
-    return {"prior_analysis": value} if isinstance(value, Mapping) and "index" in value else {}
+    value = prior.context.get("prior_analysis") if ref is None else prior.value_of(ref)
+    if not isinstance(value, Mapping) or "index" not in value:
+        return {}
+    return {"prior_analysis": {**value, **_page_shown(value, newest_query(artifacts))}}
+
+
+def _page_shown(analysis: Mapping[str, Any], artifact: Artifact | None) -> dict[str, Any]:
+    """Which page of a list was shown last: pages are turned by their query, not by new words."""
+    query = {} if artifact is None else artifact[QUERY]
+    if analysis.get("act") != "list" or not isinstance(query, Mapping) or query.get("index") != analysis["index"]:
+        return {}
+    body = query.get("body", {})
+    return {"start": body.get("from", 0), "size": body["size"]} if body.get("size") else {}

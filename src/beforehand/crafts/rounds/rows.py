@@ -1,14 +1,13 @@
-"""The rows that events of questions write: the question's head, and each sub-goal."""
+"""The rows that events of questions write: the question's head. Its sub-goals are read from its events."""
 
 from collections.abc import Mapping
 
-from beforehand.crafts.rounds.core.board import SUB_GOAL_UPDATED
-from beforehand.crafts.rounds.core.deciding import ASKED, FINISHED
-from beforehand.crafts.rounds.questions import QUESTION_ROW, SUB_GOAL_ROW
+from beforehand.crafts.rounds.core.event_kinds import ASKED, FINISHED
 from beforehand.loop.rows import RowMaker
 from beforehand.model.event import Event
 from beforehand.ports.store import Row
 
+QUESTION_ROW = "question"
 _OF_THE_EVENT = ("context", "workers", "wanted", "prior_artifacts", "options", "artifacts")
 
 
@@ -17,9 +16,4 @@ def _question(event: Event) -> list[Row]:
     return [Row(QUESTION_ROW, head["questionId"], head, open=head["status"] not in ("done", "failed"))]
 
 
-def _sub_goal(event: Event) -> list[Row]:
-    question_id = str(event.about["questionId"])
-    return [Row(SUB_GOAL_ROW, f"{question_id}/{event.data['id']}", event.data, parent=question_id)]
-
-
-ROWS: Mapping[str, RowMaker] = {ASKED: _question, FINISHED: _question, SUB_GOAL_UPDATED: _sub_goal}
+ROWS: Mapping[str, RowMaker] = {ASKED: _question, FINISHED: _question}

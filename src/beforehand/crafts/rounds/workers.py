@@ -14,13 +14,14 @@ from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.words import Worker
 from beforehand.crafts.rounds.help_worker import HELP
 from beforehand.crafts.rounds.history_workers import HISTORY
+from beforehand.crafts.rounds.plug_ins import WORKERS
 from beforehand.crafts.rounds.worker_kind import Outputs, WorkerKind
-from beforehand.model.errors import NotFoundError
+from beforehand.engine.schemas import misfits
+from beforehand.model.errors import BadInputError, NotFoundError
 from beforehand.ports.log import Log
 from beforehand.ports.tool import ToolContext, ToolSpec
 
 log = Log("beforehand.rounds")
-GROUP = "beforehand.workers"
 TOOL, TEMPLATE = "tool:", "template:"
 
 
@@ -35,7 +36,7 @@ class Crew:
         from beforehand.app.entry_points import entry_points
 
         found = {kind.worker.name: kind for kind in (*HELP, *HISTORY)}
-        for entry in entry_points(GROUP):
+        for entry in entry_points(WORKERS):
             try:
                 kind = entry.load()
                 if not isinstance(kind, WorkerKind):
@@ -66,6 +67,8 @@ class Crew:
         tool = self.runtime.extensions.tools.get(command.worker.removeprefix(TOOL))
         args = {**command.params, **command.inputs}
         args = {name: value for name, value in args.items() if name in tool.spec.input_schema.get("properties", {})}
+        if problems := misfits(tool.spec.input_schema, args, "args"):
+            raise BadInputError(f"{tool.spec.name} cannot be called like this: {' '.join(problems)}", code="tool.args")
         context = ToolContext(key=command.key, workspace=self.runtime.workspace(None))
         return {"value": await tool.run(args, context)}
 
@@ -79,8 +82,8 @@ class Crew:
 
 
 def _may_be_called(spec: ToolSpec) -> bool:
-    """Physical tools belong into plans, where leases and guards are; questions to people are a worker of their own."""
-    return spec.effect != "physical" and spec.machine is None and not spec.asks_person
+    """What moves something belongs into plans, which people review; questions to people are a worker of their own."""
+    return not (spec.moves or spec.asks_person)
 
 
 def _tool_worker(spec: ToolSpec) -> Worker:

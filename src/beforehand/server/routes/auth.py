@@ -7,12 +7,13 @@ from fastapi import APIRouter, Request
 
 from beforehand.app.tokens import SESSION_S, Tokens
 from beforehand.model.errors import UnauthorisedError
-from beforehand.server.auth import COOKIE
-from beforehand.server.brake import Brake
+from beforehand.server.auth import COOKIE, shown_session
 from beforehand.server.callers import LOCAL, CallerDep
+from beforehand.server.login_limit import LoginLimit
+from beforehand.server.request_shapes import Login, Nothing, takes
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Login, Nothing, WhoShape, gives, takes
+from beforehand.server.shapes import WhoShape, gives
 
 router = APIRouter(tags=["auth"])
 
@@ -21,14 +22,14 @@ router = APIRouter(tags=["auth"])
 async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json:
     """Exchange a token for a session, which the cookie names; where no tokens are set there is nothing to exchange."""
     tokens: Tokens = request.app.state.tokens
-    brake: Brake = request.app.state.brake
+    limit: LoginLimit = request.app.state.login_limit
     if request.state.caller == LOCAL:
         return Json({"name": LOCAL.name, "role": LOCAL.role})
     address = request.client.host if request.client is not None else ""
-    brake.refuse_if_on(address)
+    limit.refuse_if_reached(address)
     found = tokens.role_of(asked.token.strip())
     if found is None:
-        brake.failed(address)
+        limit.failed(address)
         raise UnauthorisedError("This token is not known, or was revoked.", code="auth.unknown")
     answer = Json({"name": found[0], "role": found[1]})
     answer.set_cookie(
@@ -43,8 +44,11 @@ async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json
 
 
 @router.post("/logout", operation_id="logOut", responses=gives(Nothing))
-async def log_out() -> Json:
-    """Forget the cookie."""
+async def log_out(request: Request) -> Json:
+    """End the session that the cookie names, and have the browser forget it; a token stays as it was."""
+    tokens: Tokens = request.app.state.tokens
+    if session := shown_session(request.headers):
+        tokens.end_session(session, time.time_ns() // 1_000_000)
     answer = Json({})
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer

@@ -1,23 +1,19 @@
 """Is it up, and how does it do: for monitors."""
 
 import time
-from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from beforehand import __version__
-from beforehand.app.checkup import Checkup
+from beforehand.app.log_health import LogHealth
 from beforehand.model.errors import UnavailableError
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.metrics import metrics_text
 from beforehand.server.responses import Json
-from beforehand.server.shapes import REFUSAL, HealthShape, StatusShape, gives
+from beforehand.server.shapes import HealthShape, StatusShape, gives, gives_content
 
 router = APIRouter(tags=["health"])
-_TEXT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Prometheus text.", "content": {"text/plain": {"schema": {"type": "string"}}}},
-    "default": REFUSAL,
-}
+_TEXT = gives_content("Prometheus text.", {"text/plain": {"schema": {"type": "string"}}})
 
 
 @router.get("/health", operation_id="getHealth", responses=gives(HealthShape))
@@ -31,6 +27,7 @@ async def get_health(request: Request, runtime: RuntimeDep) -> Json:
             "seq": await runtime.store.last_seq(),
             "uptimeS": round(time.monotonic() - request.app.state.began, 3),
             "now": runtime.now(),
+            "role": request.app.state.place.role,
         }
     )
 
@@ -49,8 +46,8 @@ async def get_readiness(request: Request) -> Json:
 
 
 async def _refuse_ill(request: Request) -> None:
-    checkup: Checkup = request.app.state.checkup
-    if ill := await checkup.findings():
+    health: LogHealth = request.app.state.log_health
+    if ill := await health.findings():
         says = " ".join(finding.says for finding in ill)
         raise UnavailableError(says, code="health.log", hint=" ".join(finding.try_next for finding in ill))
 
@@ -59,5 +56,5 @@ async def _refuse_ill(request: Request) -> None:
 async def get_metrics(request: Request, runtime: RuntimeDep) -> Response:
     """The figures a Prometheus server collects."""
     uptime = time.monotonic() - request.app.state.began
-    text = await metrics_text(runtime, request.app.state.audience, uptime)
+    text = await metrics_text(runtime, request.app.state.audience, uptime, leads=request.app.state.place.leads)
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

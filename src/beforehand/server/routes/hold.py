@@ -6,9 +6,11 @@ from fastapi import APIRouter
 
 from beforehand.app.holds import clear_everything, hold_everything
 from beforehand.server.callers import CallerDep, RuntimeDep
+from beforehand.server.request_shapes import Nothing
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import HoldAnswerShape, Nothing, gives
+from beforehand.server.shapes import gives
+from beforehand.server.state_shapes import HoldAnswerShape
 
 router = APIRouter(tags=["hold"])
 NoBody = Annotated[Nothing, body(Nothing, optional=True)]

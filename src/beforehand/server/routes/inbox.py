@@ -2,22 +2,28 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from beforehand.app import inbox as verbs
 from beforehand.server.callers import CallerDep, RuntimeDep
+from beforehand.server.plan_shapes import DecisionShape
+from beforehand.server.request_shapes import Reply, takes
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import DecisionShape, Reply, gives, takes
+from beforehand.server.shapes import gives
 from beforehand.server.workspaces import require_for_answer
 
 router = APIRouter(prefix="/inbox", tags=["inbox"])
 
 
 @router.get("", operation_id="listDecisions", responses=gives(list[DecisionShape]))
-async def list_decisions(runtime: RuntimeDep) -> Json:
-    """Every open decision, oldest first."""
-    return Json(await verbs.list_decisions(runtime))
+async def list_decisions(
+    runtime: RuntimeDep,
+    still_open: Annotated[bool, Query(alias="open", description="False: the answered and withdrawn ones.")] = True,
+    limit: Annotated[int, Query(ge=1, le=10_000, description="How many of the closed ones.")] = 200,
+) -> Json:
+    """Every open decision, oldest first; with `open=false` the closed ones, newest first."""
+    return Json(await (verbs.list_decisions(runtime) if still_open else verbs.closed_decisions(runtime, limit)))
 
 
 @router.get("/{decision_id}", operation_id="getDecision", responses=gives(DecisionShape))

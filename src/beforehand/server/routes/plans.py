@@ -5,33 +5,31 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 
+from beforehand.app import plan_changes as changes
 from beforehand.app import plans as verbs
-from beforehand.app.aside import aside
+from beforehand.app.off_loop import off_loop
+from beforehand.app.reviews import plan_review
 from beforehand.app.runs import start_run
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
 from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep
 from beforehand.server.errors import VersionNeededError
 from beforehand.server.middleware import HEADER
-from beforehand.server.requests import body
-from beforehand.server.responses import Json
-from beforehand.server.shapes import (
+from beforehand.server.plan_shapes import (
     BegunShape,
     DifferenceShape,
-    Edits,
-    NewPlan,
     PlanHeadShape,
     PlanShape,
-    PreviewOf,
     PreviewShape,
-    Regenerate,
     ReviewedPlanShape,
+    ReviewShape,
     RunShape,
-    Start,
     VersionShape,
-    gives,
-    takes,
 )
+from beforehand.server.request_shapes import Edits, NewPlan, PreviewOf, Regenerate, Start, takes
+from beforehand.server.requests import body
+from beforehand.server.responses import Json
+from beforehand.server.shapes import gives
 from beforehand.server.workspaces import checked_workspace, require_for_plan
 
 router = APIRouter(prefix="/plans", tags=["plans"])
@@ -57,7 +55,7 @@ async def create_plan(
         correlation_id=correlation,
         by=caller.name,
     )
-    return Json(await aside(plan, verbs.plan_answer, plan, review), 201, version=plan.version)
+    return Json(await off_loop(plan, verbs.plan_answer, plan, review), 201, version=plan.version)
 
 
 @router.get("", operation_id="listPlans", responses=gives(list[PlanHeadShape]))
@@ -70,13 +68,19 @@ async def list_plans(runtime: RuntimeDep, limit: Annotated[int, Query(ge=1, le=1
 async def get_plan(runtime: RuntimeDep, plan_id: str, version: Number = None) -> Json:
     """The latest version of a plan, or the one asked for."""
     plan = await verbs.get_plan(runtime, plan_id, version)
-    return Json(await aside(plan, plan.wire), version=plan.version)
+    return Json(await off_loop(plan, plan.wire), version=plan.version)
 
 
 @router.get("/{plan_id}/versions", operation_id="listPlanVersions", responses=gives(list[VersionShape]))
 async def list_versions(runtime: RuntimeDep, plan_id: str) -> Json:
     """Every version, with what it changed against the one before."""
     return Json(await verbs.plan_versions(runtime, plan_id))
+
+
+@router.get("/{plan_id}/review", operation_id="reviewPlan", responses=gives(ReviewShape))
+async def review(runtime: RuntimeDep, plan_id: str, version: Number = None) -> Json:
+    """How a version stands before it starts: its review, its risks, why it would not start now, the plan's runs."""
+    return Json(await plan_review(runtime, plan_id, version))
 
 
 @router.get("/{plan_id}/difference", operation_id="comparePlanVersions", responses=gives(DifferenceShape))
@@ -101,10 +105,10 @@ async def edit_plan(
 ) -> Json:
     """Apply edits to the latest version, all or none."""
     await require_for_plan(runtime, caller, plan_id)
-    plan, review = await verbs.edit_plan(
+    plan, review = await changes.edit_plan(
         runtime, plan_id, matched_version(if_match), asked.edits, by=caller.name, repair=asked.repair
     )
-    return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
+    return Json(await off_loop(plan, verbs.plan_answer, plan, review), version=plan.version)
 
 
 def matched_version(header: str | None) -> int:
@@ -133,11 +137,11 @@ async def regenerate(
 ) -> Json:
     """A new version by the planner that made it, from the present state; 202 where that takes its time."""
     await require_for_plan(runtime, caller, plan_id)
-    begun = await verbs.begin_again(runtime, plan_id, asked.note, by=caller.name)
+    begun = await changes.begin_again(runtime, plan_id, asked.note, by=caller.name)
     if begun is not None:
         return Json({"planId": begun.plan_id, "follow": begun.follow, "says": begun.says}, 202)
-    plan, review = await verbs.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
-    return Json(await aside(plan, verbs.plan_answer, plan, review), version=plan.version)
+    plan, review = await changes.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
+    return Json(await off_loop(plan, verbs.plan_answer, plan, review), version=plan.version)
 
 
 @router.post(

@@ -7,9 +7,11 @@ from fastapi import APIRouter, Query
 
 from beforehand.app import runs as verbs
 from beforehand.server.callers import CallerDep, RuntimeDep
+from beforehand.server.plan_shapes import RunHeadShape, RunShape
+from beforehand.server.request_shapes import Nothing, Retry, Start, takes
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Nothing, Retry, RunHeadShape, RunShape, Start, gives, takes
+from beforehand.server.shapes import gives
 from beforehand.server.workspaces import require_for_run
 
 router = APIRouter(prefix="/runs", tags=["runs"])

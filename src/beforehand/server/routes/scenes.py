@@ -7,13 +7,12 @@ from fastapi import APIRouter
 
 from beforehand.app import scenes as verbs
 from beforehand.server.callers import RuntimeDep, admins_only
+from beforehand.server.request_shapes import Nothing
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Nothing, SceneCheckShape, SceneHeadShape, SceneShape, gives
+from beforehand.server.shapes import SceneCheckShape, SceneHeadShape, SceneShape, gives
 
 router = APIRouter(prefix="/scenes", tags=["scenes"])
-_DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
-
 _EITHER = {"application/json": {"schema": {"type": ["object", "string"]}}}
 _DOCUMENT_OR_TEXT = {"requestBody": {"required": True, "content": _EITHER}}
 
@@ -39,11 +38,11 @@ async def get_scene(runtime: RuntimeDep, name: str) -> Json:
     "/{name}",
     operation_id="saveScene",
     dependencies=[admins_only()],
-    openapi_extra=_DOCUMENT,
+    openapi_extra=_DOCUMENT_OR_TEXT,
     responses=gives(SceneShape),
 )
 async def save_scene(runtime: RuntimeDep, name: str, document: Annotated[Any, document_body()]) -> Json:
-    """Keep a scene; a live one goes on with the new document only when it is activated again."""
+    """Keep a scene, given as its document or as a text; a live one goes on as it was until it is activated again."""
     return Json(await verbs.save_scene(runtime, name, document))
 
 

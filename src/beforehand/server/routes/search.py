@@ -3,6 +3,7 @@
 These calls answer, and refuse, in the forms those clients read; everything else about them is as with any other call.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,7 @@ from beforehand.server.shapes import REFUSAL
 router = APIRouter(tags=["search"])
 _PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
 """Elasticsearch's own client speaks to nobody who does not say this."""
+_NO_CALL = "search.call"
 _NUMBERS = ("from", "size")
 _PASSED_OVER = ("pretty", "human", "error_trace", "ignore_unavailable", "allow_no_indices", "track_total_hits")
 """What clients may put into the address and what changes nothing here."""
@@ -86,6 +88,12 @@ async def get_mapping(index: str, runtime: RuntimeDep) -> Response:
         return _refused(error)
 
 
+@router.head("/search/{index}", include_in_schema=False, response_model=None)
+async def has_index(index: str, runtime: RuntimeDep) -> Response:
+    """How clients ask whether there is an index."""
+    return Response(status_code=200 if index in await runtime.search.names() else 404, headers=_PRODUCT)
+
+
 @router.post(
     "/search/{index}/_search",
     operation_id="search",
@@ -124,18 +132,40 @@ async def count_found(index: str, request: Request, runtime: RuntimeDep) -> Resp
         return _refused(error)
 
 
+@router.api_route(
+    "/search/{rest:path}",
+    methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
+    include_in_schema=False,
+    response_model=None,
+)
+async def refuse_other_calls(rest: str, request: Request) -> Response:
+    """What a whole search server would also do is refused in the form its clients read."""
+    says = f"{request.method} /{rest[:100]} is not among the calls that are known here."
+    hint = "Known are POST {index}/_search and {index}/_count, and GET _mapping and {index}/_mapping."
+    return _refused(NotFoundError(says, code=_NO_CALL, hint=hint))
+
+
 async def _body(request: Request) -> dict[str, Any]:
     """The body, with the page that some clients put into the address."""
     document = await read_document(request, optional=True)
     body = {} if document is None else document
     if not isinstance(body, dict):
         raise MalformedError("The body is an object.")
+    _check_text(body)
     for name, value in request.query_params.items():
         if name in _NUMBERS and value.isascii() and value.isdigit():
             body = {name: int(value[:9]), **body}
         elif name not in _PASSED_OVER:
             raise SearchError(f"The address cannot say {name}={value[:50]}.", code="search.parameter")
     return body
+
+
+def _check_text(body: Mapping[str, Any]) -> None:
+    """Half a surrogate pair can be written in JSON and nowhere else."""
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise MalformedError("The body holds half a character, which is not text.") from None
 
 
 async def _mapping(runtime: Runtime, index: str) -> dict[str, Any]:
@@ -169,6 +199,8 @@ def _refused(error: BeforehandError) -> Response:
 
 def _kind_of(error: BeforehandError) -> tuple[str, int]:
     """What Elasticsearch calls such a refusal. A search that took too long is not one to be sent again at once."""
+    if error.code == _NO_CALL:
+        return "illegal_argument_exception", 404
     if isinstance(error, NotFoundError):
         return "index_not_found_exception", 404
     if isinstance(error, SearchTimeError):

@@ -13,7 +13,8 @@ from beforehand.app.tools import tool_documents
 from beforehand.model.errors import BadInputError
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.responses import Json
-from beforehand.server.shapes import StateShape, ToolShape, gives
+from beforehand.server.shapes import ToolShape, gives
+from beforehand.server.state_shapes import StateShape
 
 _DIGITS = re.compile(r"[0-9]{1,30}", re.ASCII)
 
@@ -46,7 +47,7 @@ async def get_state(
 ) -> Json:
     """Scenes, runs, decisions and what is live in the scenes, and the `seq` they are true at.
 
-    With `at` what is not in the log (where robots are, their battery, when they were last seen) is left out.
+    With `at` what is not in the log (where machines are, when they were last seen) is left out.
     """
     if at is not None:
         return Json(await state_at(runtime, _number(at), scene or None))

@@ -7,9 +7,11 @@ from fastapi import APIRouter
 from beforehand.app import templates as verbs
 from beforehand.app.plans import plan_answer
 from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep, admins_only
+from beforehand.server.plan_shapes import ReviewedPlanShape, TemplateShape
+from beforehand.server.request_shapes import Parameters, takes
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import Parameters, ReviewedPlanShape, TemplateShape, gives, takes
+from beforehand.server.shapes import gives
 from beforehand.server.workspaces import checked_workspace
 
 router = APIRouter(prefix="/templates", tags=["templates"])

@@ -11,9 +11,10 @@ from beforehand.app.token_verbs import add_token, revoke_token
 from beforehand.app.tokens import Tokens
 from beforehand.server.callers import CallerDep, RuntimeDep, admins_only
 from beforehand.server.installation_shapes import MadeTokenShape, RevokedShape, TokenShape
+from beforehand.server.request_shapes import NewToken, takes
 from beforehand.server.requests import body
 from beforehand.server.responses import Json
-from beforehand.server.shapes import NewToken, gives, takes
+from beforehand.server.shapes import gives
 from beforehand.server.writes import keep_instead
 
 router = APIRouter(prefix="/tokens", tags=["auth"], dependencies=[admins_only()])

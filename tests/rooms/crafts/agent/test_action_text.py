@@ -8,6 +8,7 @@ from beforehand.crafts.agent.core.action_text import LONGEST_TEXT, Action, read_
 from beforehand.crafts.agent.core.names import NotRead
 from beforehand.crafts.agent.core.verbs import VERBS
 from beforehand.crafts.agent.core.words import HomeScene
+from beforehand.ports.body import Refused
 
 SCENES = {"study": scene_of(STUDY_SCENE), "yard": scene_of(YARD_SCENE)}
 
@@ -49,13 +50,29 @@ def test_the_corpus_is_as_large_as_was_promised() -> None:
 def test_an_unknown_verb_is_told_with_the_nearest_ones() -> None:
     problem = refused("siting on bed1").problems[0]
     assert problem.nearest[0] == "sitting"
-    assert "'siting' is no verb of this body" in problem.says
+    assert "'siting' is not a verb of this body" in problem.says
 
 
 def test_an_unknown_object_is_told_with_the_nearest_ones() -> None:
     problem = refused("sitting on bedd1").problems[0]
     assert problem.nearest[0] == "bed1"
     assert problem.says.startswith("Unknown object 'bedd1'. Nearest objects: bed1")
+
+
+def test_a_room_is_among_the_nearest_where_one_could_go_or_look() -> None:
+    for text in ("walking to parlor", "looking at parlor"):
+        refusal = body_of().start(text)
+        assert isinstance(refusal, Refused)
+        assert "parlour" in refusal.reasons[0].says
+    refusal = body_of().start("sitting on parlor")
+    assert isinstance(refusal, Refused)
+    assert "parlour" not in refusal.reasons[0].says
+
+
+def test_a_letter_at_the_end_of_a_name_is_no_article() -> None:
+    boxes = [{"name": name, "at": [1, 1], "affords": ["take"]} for name in ("box a", "box b", "box")]
+    scene = scene_of({"name": "boxes", "bounds": [0, 0, 9, 9], "objects": boxes})
+    assert [read_in(scene, f"taking the {box['name']}") for box in boxes] == ["take box a", "take box b", "take box"]
 
 
 def test_both_unknown_names_are_told() -> None:

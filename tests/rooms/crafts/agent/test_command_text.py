@@ -2,7 +2,7 @@
 
 import pytest
 
-from beforehand.crafts.agent.core.command_text import LONGEST_TEXT, Command, read_command
+from beforehand.crafts.agent.core.command_text import LONGEST_TEXT, Command, command_lines, read_command
 from beforehand.model.reason import Reason
 
 SIT = "start sitting on bed1"
@@ -28,6 +28,7 @@ COMMANDS = [
     ('```\nstart("sitting on bed1")\n```', SIT),
     ('```python\nstart("sitting on bed1")\n```', SIT),
     ('```start("sitting on bed1")```', SIT),
+    ('```python start("sitting on bed1")```', SIT),
     ('\n\nstart("sitting on bed1")\n\n', SIT),
     ('# first rest\nstart("sitting on bed1")', SIT),
     ('start("walking to (3, 4)")', "start walking to (3, 4)"),
@@ -123,6 +124,10 @@ def test_the_table_is_as_long_as_was_promised() -> None:
         'start("dancing") stop("dancing")',
         'start("dancing"); end()',
         'start("dancing"); end',
+        'start("dancing"); skip',
+        'start("dancing") skip',
+        "start dancing; skip(2)",
+        "start dancing; end",
         'start("dancing"), skip(2)',
         'start("dancing")\nskip(2)',
         'start("dancing")\n\nend()',
@@ -136,6 +141,12 @@ def test_of_two_commands_the_first_is_read_and_the_reply_says_so(text: str) -> N
     assert command.note == "One command at a time: only the first one was run."
 
 
+def test_the_seconds_of_a_skip_are_its_own() -> None:
+    command = read_command("skip 2; end()")
+    assert isinstance(command, Command)
+    assert (command.seconds, bool(command.note)) == (2.0, True)
+
+
 def test_prose_after_a_command_is_no_second_one() -> None:
     command = read_command('start("dancing")\nThis will cheer me up.')
     assert isinstance(command, Command)
@@ -145,7 +156,7 @@ def test_prose_after_a_command_is_no_second_one() -> None:
 def test_a_refusal_says_what_a_command_is() -> None:
     reason = read_command("let us dance")
     assert isinstance(reason, Reason)
-    assert reason.says == "'let us dance' is no command."
+    assert reason.says == "'let us dance' is not a command."
     assert "start(" in reason.try_next
 
 
@@ -158,3 +169,8 @@ def test_a_very_long_command_is_refused_and_not_cut() -> None:
 def test_a_very_long_reply_is_read_in_no_time() -> None:
     assert shown(read_command("start(dancing)\n" + "and then (more) " * 200_000)) == "start dancing"
     assert shown(read_command("(" * 1_000_000)) == "XX"
+
+
+def test_a_file_keeps_every_line_that_says_something() -> None:
+    text = '# rest\n```python\n\n```start("dancing")```\n`skip(2)`  # a while\n  # twice\nplease stop\n```\n'
+    assert command_lines(text) == ['```start("dancing")```', "`skip(2)`  # a while", "please stop"]

@@ -10,7 +10,7 @@ from beforehand.app.plans import create_plan, preview
 from beforehand.app.runs import cancel_run, run_document, start_run
 from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.sessions import Asked, Sessions
-from beforehand.model.errors import BeforehandError, ConflictError, NotUnderstoodError
+from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotUnderstoodError
 
 HOME = {
     "kind": "home",
@@ -51,6 +51,40 @@ async def test_what_cannot_be_read_is_not_guessed(homestead: Any, text: str) -> 
     async with homestead.open(HOME) as runtime:
         with pytest.raises((NotUnderstoodError, BeforehandError)):
             await planned(runtime, text)
+
+
+UNKNOWN = [
+    ("bring cup9 to bench1", ["cup9"]),
+    ("please fetch the red mug, then sit on sofa1", ["red mug", "sofa1"]),
+    ("bring cup9 to shelf9 and dance", ["cup9", "shelf9"]),
+    ("walk to the kitchn", ["kitchn"]),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), UNKNOWN)
+async def test_names_that_nobody_knows_are_all_told_with_those_there_are(
+    homestead: Any, text: str, names: list[str]
+) -> None:
+    async with homestead.open(HOME) as runtime:
+        with pytest.raises(BadInputError) as told:
+            await planned(runtime, text)
+    assert [problem.about for problem in told.value.problems] == names
+    assert all("Known objects" in problem.says and problem.nearest for problem in told.value.problems)
+
+
+@pytest.mark.parametrize("text", ["sit on bench1 or table1", "take cup1 if you can", "bring it to bench1", "fly", ""])
+async def test_sentences_that_mean_more_or_nothing_are_not_taken_for_names(homestead: Any, text: str) -> None:
+    async with homestead.open(HOME) as runtime:
+        with pytest.raises(NotUnderstoodError):
+            await planned(runtime, text)
+
+
+async def test_an_intent_without_words_is_told_with_its_place(homestead: Any) -> None:
+    async with homestead.open(HOME) as runtime:
+        intent = {"steps": [{"goal": "take cup1"}, {"gaol": "dance"}, 5]}
+        with pytest.raises(BadInputError) as told:
+            await create_plan(runtime, PlanInput(scene="flat", intent=intent))
+    assert [problem.path for problem in told.value.problems] == ["steps[1].goal", "steps[2].goal"]
 
 
 async def test_a_run_carries_its_errands_out_in_the_time_the_preview_said(homestead: Any) -> None:

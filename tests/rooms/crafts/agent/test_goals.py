@@ -1,9 +1,9 @@
 """Goals: read where they are plain, judged from the world, and left alone where nobody can tell."""
 
 import pytest
-from tests.rooms.crafts.agent.homes import Steered, scene_of
+from tests.rooms.crafts.agent.homes import Steered, home, scene_of, thing
 
-from beforehand.crafts.agent.core.goals import read_goal
+from beforehand.crafts.agent.core.goals import read_goal, wish_parts
 
 
 def kinds(text: str) -> list[str]:
@@ -87,3 +87,18 @@ def test_a_thing_carried_through_a_room_does_not_lie_in_it() -> None:
     steered.does("taking pot1")
     steered.does("walking to den")
     assert steered.session.goal_reached is False
+
+
+def test_a_name_with_and_in_it_is_one_name() -> None:
+    document = home(
+        thing("salt and pepper", [1, 1], "take"),
+        thing("table1", [5, 5], "place", "touch"),
+        thing("cup1", [2, 2], "take"),
+    )
+    parts = wish_parts("take salt and pepper,, and put it on table1 and dance and juggle", scene_of(document))
+    assert [(words, wish and wish.kind) for words, wish in parts] == [
+        ("take salt and pepper", "held"),
+        ("put salt and pepper on table1", "lies"),
+        ("dance", "did"),
+        ("juggle", None),
+    ]

@@ -26,6 +26,9 @@ CASES: list[Case] = [
     ([], "start(placing pot1 on lamp1)", ["action.no_place", "action.not_held"]),
     ([], "start(placing pot1 in cot1)", ["action.no_place", "action.not_held"]),
     ([], "start(placing pot1 on pot1)", ["action.no_place", "action.not_held"]),
+    ([], "start(placing pot1 on bed9)", ["action.unknown_object", "action.not_held"]),
+    ([], "start(placing pan on bed9)", ["action.unknown_object", "action.unknown_object"]),
+    (["start(waving)"], "start(taking log1 from bed9)", ["action.unknown_object", "action.hands"]),
     ([], "start(sitting on bed9)", ["action.unknown_object"]),
     ([], "start(swimming)", ["action.unknown_verb"]),
     # Held by somebody else
@@ -40,6 +43,17 @@ CASES: list[Case] = [
     (["start(looking at pot1)"], "start(looking at lamp1)", ["action.needs_held"]),
     (DANCING, "start(taking rope1)", ["action.closed", "action.needs_held", "action.hands"]),
     (DANCING, "start(taking pan)", ["action.unknown_object", "action.needs_held", "action.hands"]),
+    # Read in part only
+    ([], "start(placing pot1 on bed9)", ["action.unknown_object", "action.not_held"]),
+    ([], "start(placing pot1)", ["action.no_target", "action.not_held"]),
+    ([], "start(placing pan in crate1)", ["action.unknown_object", "action.closed"]),
+    ([], "start(placing pan on gate1)", ["action.unknown_object", "action.no_place"]),
+    ([], "start(placing pan on bed9)", ["action.unknown_object", "action.unknown_object"]),
+    ([], "start(taking rope1 from bed9)", ["action.unknown_object", "action.closed"]),
+    ([], "start(taking cot1 from bed9)", ["action.unknown_object", "action.not_afforded"]),
+    ([], "start(closing crate1 two meters away)", ["action.distance", "action.already"]),
+    (["start(waving)"], "start(taking log1 from bed9)", ["action.unknown_object", "action.hands"]),
+    (["start(singing)"], "start(saying hello and dancing)", ["action.two_verbs", "action.needs_held"]),
 ]
 
 
@@ -119,3 +133,30 @@ def test_a_thing_that_does_not_stand_on_the_floor_is_not_pushed() -> None:
 def test_a_closed_thing_keeps_nobody_from_walking_or_looking_there() -> None:
     steered = Steered()
     assert steered("start(walking to rope1)", "start(looking at rope1)").refused == ()
+
+
+def test_a_hand_in_use_is_told_beside_a_place_nobody_knows() -> None:
+    steered = Steered()
+    steered.does("taking pot1")
+    steered("start(placing pot1 on bench1)")
+    step = steered("start(placing pot1 on bed9)")
+    assert [reason.code for reason in step.refused] == ["action.unknown_object", "action.needs_held"]
+    assert "It needs the base and the right hand, which placing pot1 on bench1 holds." in step.reply
+
+
+def test_everything_closed_around_a_thing_is_told_the_outermost_first() -> None:
+    document = cabin()
+    document["objects"] += [
+        {"name": "safe1", "in": "crate1", "affords": ["open", "place"], "open": False},
+        {"name": "coin1", "in": "safe1", "affords": ["take"]},
+    ]
+    steered = Steered(document)
+    for command in ("start(taking coin1)", "start(placing coin1 in safe1)"):
+        assert [reason.about for reason in steered(command).refused][:2] == ["crate1", "safe1"]
+    steered.does("opening crate1")
+    steered.does("opening safe1")
+    assert steered("start(taking coin1)").refused == ()
+
+
+def test_nothing_is_placed_on_itself() -> None:
+    assert Steered()("start(placing pot1 on pot1)").refused[0].says == "pot1 cannot be placed on itself."

@@ -1,5 +1,6 @@
 """Sessions in a runtime: one body at a time, real time, what a crash leaves, and what people are asked."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 from beforehand.app.inbox import answer_decision, list_decisions
 from beforehand.crafts.agent.lanes import command_log, lanes
 from beforehand.crafts.agent.sessions import Asked, Sessions
-from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.loop.asked import Asked as AskedFor
+from beforehand.loop.asked import asking
+from beforehand.model.errors import BadInputError, ConflictError, ExpiredError, NotFoundError
 
 ROOM = {
     "kind": "home",
@@ -95,6 +98,18 @@ async def test_real_time_moves_by_itself_and_a_skip_waits_for_it(homestead: Any)
         assert homestead.clock.now_ms() - before >= 2000
 
 
+async def test_whoever_looks_at_a_session_in_real_time_sees_it_as_it_is_now(homestead: Any) -> None:
+    async with homestead.open(ROOM) as runtime:
+        sessions = sessions_of(runtime)
+        session_id = (await sessions.start(Asked("room", clock="realtime"))).session_id
+        await sessions.say(session_id, 'start("sitting on bench1")')
+        await homestead.clock.advance(2)
+        [listed] = await sessions.listed("room", open=True)
+        for shown in (listed, await sessions.show(session_id)):
+            assert shown["tick"] == 40
+            assert "sitting on bench1 (moving, 2.0s)" in shown["state"]
+
+
 async def test_a_skip_in_real_time_wakes_on_what_it_waits_for(homestead: Any) -> None:
     async with homestead.open(ROOM) as runtime:
         sessions = sessions_of(runtime)
@@ -103,6 +118,48 @@ async def test_a_skip_in_real_time_wakes_on_what_it_waits_for(homestead: Any) ->
         shown = await homestead.clock.run(sessions.say(session_id, "skip(60, wake_on=acting)"))
         assert "(acting, " in shown["state"]
         assert float(shown["reply"].split()[2].removesuffix("s.")) < 20
+
+
+async def test_a_skip_in_real_time_wakes_on_what_another_one_started_meanwhile(homestead: Any) -> None:
+    async with homestead.open(ROOM) as runtime:
+        sessions = sessions_of(runtime)
+        session_id = (await sessions.start(Asked("room", clock="realtime"))).session_id
+        skips = [asyncio.ensure_future(sessions.say(session_id, "skip(60, wake_on=acting)")) for _ in range(2)]
+        await homestead.clock.advance(1)
+        await sessions.say(session_id, 'start("sitting on bench1")')
+        for skip in skips:
+            shown = await homestead.clock.run(skip)
+            assert "(acting, " in shown["state"]
+            assert shown["waited"] < 20 * 20
+
+
+@pytest.mark.parametrize("said", ["end()", "hold"])
+async def test_a_skip_in_real_time_is_answered_when_another_one_ends_it(homestead: Any, said: str) -> None:
+    async with homestead.open(ROOM) as runtime:
+        sessions = sessions_of(runtime)
+        session_id = (await sessions.start(Asked("room", clock="realtime"))).session_id
+        skip = asyncio.ensure_future(sessions.say(session_id, "skip(60)"))
+        await homestead.clock.advance(1)
+        await (sessions.hold("room") if said == "hold" else sessions.say(session_id, said))
+        await homestead.clock.settle()
+        assert skip.done()
+        with pytest.raises(ConflictError, match="is over" if said != "hold" else "held"):
+            await skip
+
+
+async def test_a_skip_in_real_time_has_to_begin_before_its_deadline_and_not_to_end(homestead: Any) -> None:
+    async with homestead.open(ROOM) as runtime:
+        sessions = sessions_of(runtime)
+        session_id = (await sessions.start(Asked("room", clock="realtime"))).session_id
+        late = homestead.clock.now_ms() + 500
+
+        async def skipped() -> Any:
+            with asking(AskedFor(deadline_ms=late)):
+                return await sessions.say(session_id, "skip(5)")
+
+        assert (await homestead.clock.run(skipped()))["reply"].startswith("Waited for 5.0s.")
+        with pytest.raises(ExpiredError):
+            await homestead.clock.run(skipped())
 
 
 async def test_after_a_crash_real_time_is_in_doubt_and_nothing_moves_unasked(homestead: Any) -> None:

@@ -146,3 +146,16 @@ def test_a_halted_motion_stays_where_it_halts() -> None:
     assert (motion.ends, motion.stalled_since()) == (None, 60)
     assert motion.pose(500)[0] == pytest.approx((1.5, 2.0))
     assert motion.pose(500)[1] == pytest.approx(math.degrees(math.atan2(4, 3)))
+
+
+def test_who_sits_down_again_elsewhere_stands_up_first() -> None:
+    mat = thing("mat1", [2, 2], "take", "sit", size=[0.4, 0.4])
+    steered = Steered(home(mat, thing("deck1", [8, 6], "touch", "place"), agent={"at": [0, 0]}))
+    steered("start(sitting on mat1)", "skip(60, wake_on=done)")
+    assert steered.body.world.posture == "sitting"
+    steered.fault(fault="move", about="mat1", to="deck1")
+    steered("start(sitting on mat1)")
+    assert "(moving, 0.0s)" in steered.actions_line
+    assert (steered.body.world.posture, steered.body.world.rests_on) == ("standing", None)
+    steered("stop(sitting on mat1)", "start(sitting on mat1)", "skip(60, wake_on=acting)")
+    assert steered.body.world.posture == "sitting"

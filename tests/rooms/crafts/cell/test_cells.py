@@ -7,7 +7,8 @@ import pytest
 from beforehand.adapters.sim.cell_faults import CellFault
 from beforehand.app.inbox import answer_decision, list_decisions
 from beforehand.app.intake import PlanInput, take_in
-from beforehand.app.plans import create_plan, edit_plan, preview, regenerate_plan
+from beforehand.app.plan_changes import edit_plan, regenerate_plan
+from beforehand.app.plans import create_plan, preview
 from beforehand.app.runs import run_document, start_run
 from beforehand.crafts.cell.cells import Cells
 from beforehand.crafts.cell.core.verifier import verify

@@ -11,13 +11,14 @@ from beforehand.adapters.sim.cell import SimCell
 from beforehand.adapters.sim.cell_faults import CellFault
 from beforehand.app.intake import PlanInput
 from beforehand.app.plans import create_plan
+from beforehand.app.runs import run_document, start_run
 from beforehand.app.scenes import save_scene
 from beforehand.crafts.cell import controllers
 from beforehand.crafts.cell.cells import Cells
-from beforehand.crafts.cell.controllers import known_controllers, open_controller, register_controller
+from beforehand.crafts.cell.controllers import open_controller, register_controller
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
-from beforehand.model.errors import BadInputError, RefusedError
+from beforehand.model.errors import BadInputError, Fault, InDoubtError, RefusedError
 from beforehand.model.machine import options_of
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellReport, ControllerRequest
@@ -87,7 +88,7 @@ async def test_a_cell_is_simulated_unless_it_says_otherwise(tmp_path: Path, said
 
 
 def test_a_plug_ins_kind_is_known_and_its_check_judges_the_scene(plugin: Plugin, tmp_path: Path) -> None:
-    assert known_controllers() == ("sim", "wire")
+    assert CONTROLLER_KINDS.known() == ("opcua", "sim", "wire")
     scene = read_cell(line(controller=WIRE))
     assert read_cell(scene.wire()) == scene
     open_controller(scene, clock=VirtualClock(), speed=3, keep_in=tmp_path)
@@ -100,8 +101,8 @@ def test_a_plug_ins_kind_is_known_and_its_check_judges_the_scene(plugin: Plugin,
 
 
 def test_without_the_plug_in_its_kind_is_unknown() -> None:
-    assert known_controllers() == ("sim",)
-    with pytest.raises(BadInputError, match=r"Unknown controller kind 'wire'\. Known controller kinds: sim\."):
+    assert CONTROLLER_KINDS.known() == ("opcua", "sim")
+    with pytest.raises(BadInputError, match=r"Unknown controller kind 'wire'\. Known controller kinds: opcua, sim\."):
         read_cell(line(controller=WIRE))
 
 
@@ -115,6 +116,52 @@ async def test_a_cell_on_a_plug_ins_controller_runs_and_cannot_be_told_to_fail(h
             await runtime.service(Cells).inject("line", CellFault(fault="fail"))
         assert cell.closed == 0
     assert cell.closed == 1
+
+
+async def test_a_cell_whose_controller_does_not_answer_is_live_and_asked_again(
+    homestead: Any, plugin: Plugin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its position is not known, nothing is sent, and what is asked of it is told why; then it answers."""
+
+    async def silent(cell: WiredCell) -> CellReport:
+        raise Fault("The controller does not answer.", transient=True, untouched=True)
+
+    answering = WiredCell.__init__
+
+    def dumb(cell: WiredCell, request: ControllerRequest) -> None:
+        answering(cell, request)
+        cell.report = lambda: silent(cell)
+
+    monkeypatch.setattr(WiredCell, "__init__", dumb)
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        assert (await cells.document("line"))["current_position"] is None
+        with pytest.raises(BadInputError, match="The controller does not answer"):
+            await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        [cell] = plugin.made
+        cell.report = cell._inner.report
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        assert (await homestead.carried_out(runtime, plan))["status"] == "completed"
+
+
+async def test_what_became_of_a_step_stands_though_the_controller_is_gone_right_after(
+    homestead: Any, plugin: Plugin
+) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        [cell] = plugin.made
+
+        async def lose(command: Any, progress: Any) -> CellReport:
+            cell.report = gone
+            raise InDoubtError("It was cut off.")
+
+        async def gone() -> CellReport:
+            raise Fault("The controller does not answer.", transient=True, untouched=True)
+
+        cell.do = lose
+        run = await start_run(runtime, plan.id, plan.version)
+        await homestead.until(runtime, "stepUpdated", stepId="step_1", status="inDoubt")
+        assert (await run_document(runtime, run["runId"]))["status"] == "waiting"
 
 
 async def test_a_controller_is_let_go_when_another_takes_its_place(homestead: Any, plugin: Plugin) -> None:

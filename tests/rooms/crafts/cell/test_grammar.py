@@ -334,3 +334,10 @@ def test_a_name_in_other_letters_or_with_other_gaps_is_noted(star: CellScene, te
     understood = parse(text, star)
     assert isinstance(understood, Understood)
     assert list(understood.notes) == notes
+
+
+def test_a_clause_that_failed_is_told_of_and_not_the_word_behind_it(workshop: CellScene) -> None:
+    refused = parse("fly to the moon and go home", workshop)
+    assert isinstance(refused, Refusal)
+    assert "and" not in refused.words
+    assert parse("and go home", workshop).words == ("and",)  # type: ignore[union-attr]

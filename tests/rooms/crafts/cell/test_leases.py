@@ -61,6 +61,19 @@ async def test_a_paused_run_keeps_its_cell_until_it_gives_it_back(homestead: Any
         assert (await run_document(runtime, first)).get("machines") is None
 
 
+async def test_a_cell_that_has_moved_under_another_run_is_held_before_it_is_drift(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        early, _ = await create_plan(runtime, WELD)
+        first = await paused(homestead, runtime)
+        with pytest.raises(ConflictError, match=first) as refused:
+            await start_run(runtime, early.id, early.version)
+        assert refused.value.code == "machine.held"
+        await cancel_run(runtime, first)
+        with pytest.raises(ConflictError) as refused:
+            await start_run(runtime, early.id, early.version)
+        assert refused.value.code == "plan.drift"
+
+
 async def test_only_a_run_at_rest_gives_back(homestead: Any) -> None:
     async with homestead.open("weld_star") as runtime:
         plan, _ = await create_plan(runtime, WELD)

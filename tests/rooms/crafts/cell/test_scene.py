@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from beforehand.crafts.cell.core.scene import check_cell, read_cell, warnings
+from beforehand.crafts.cell.core.scene import read_cell, warnings
 from beforehand.model.cell import CellScene, CellState, Move
 from beforehand.model.errors import BadInputError
 
@@ -28,7 +28,6 @@ def found(document: Any) -> dict[str, str]:
 def test_the_example_scenes_pass(name: str) -> None:
     scene = read_cell(yaml.safe_load((SCENES / f"{name}.yaml").read_text()))
     assert scene.name == name
-    assert check_cell(scene) == []
 
 
 def test_the_big_example_has_a_hundred_positions_and_six_tools() -> None:
@@ -50,18 +49,18 @@ def test_a_scene_survives_its_own_wire_form(star: CellScene) -> None:
 
 def test_the_words_need_no_file() -> None:
     scene = CellScene(name="by_hand", moves=(Move(source="A", target="B"),), state=CellState(current_position="A"))
-    assert {problem.path for problem in check_cell(scene)} == {"moves[0].from", "moves[0].to", "state.current_position"}
+    assert set(found(scene.wire())) >= {"moves[0].from", "moves[0].to", "state.current_position"}
 
 
 def test_both_spellings_are_read() -> None:
     routines = [
-        {"name": "r", "requiredTool": "none", "durationS": 3, "supportedAt": [{"position": "A", "actionAfter": "x"}]}
+        {"name": "r", "requiredTool": "none", "durationS": 3, "supportedAt": [{"position": "A", "actionAfter": "r"}]}
     ]
     scene = read_cell(
         minimal(routines=routines, state={"currentPosition": "A"}, moves=[{"from": "A", "to": "B", "oneWay": True}])
     )
     assert scene.moves[0].one_way
-    assert scene.routines[0].supported_at[0].action_after == "x"
+    assert scene.routines[0].supported_at[0].action_after == "r"
 
 
 def test_the_same_key_in_two_spellings_is_a_problem() -> None:
@@ -164,14 +163,12 @@ def test_moves_that_repeat_or_contradict() -> None:
 def test_a_controller_is_of_a_known_kind() -> None:
     assert read_cell(minimal()).controller is None
     assert read_cell(minimal(controller="sim")).controller == "sim"
-    assert "Known controller kinds: sim." in found(minimal(controller="opcua"))["controller"]
+    assert "Unknown controller kind 'rapid'" in found(minimal(controller="rapid"))["controller"]
     assert (
-        "Unknown controller kind 'opcua'" in found(minimal(controller={"kind": "opcua", "url": "u"}))["controller.kind"]
+        "Unknown controller kind 'rapid'" in found(minimal(controller={"kind": "rapid", "url": "u"}))["controller.kind"]
     )
     assert "takes no options" in found(minimal(controller={"kind": "sim", "url": "u"}))["controller.url"]
     assert "kind is missing" in found(minimal(controller={"url": "u"}))["controller.kind"]
-    by_hand = CellScene(name="by_hand", controller="opcua")
-    assert [problem.code for problem in check_cell(by_hand)] == ["scene.unknown_controller"]
 
 
 def _deep(levels: int) -> Any:

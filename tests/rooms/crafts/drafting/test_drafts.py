@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from beforehand.app.inbox import answer_decision, list_decisions
-from beforehand.app.plans import begin_again, get_plan
+from beforehand.app.plan_changes import begin_again
+from beforehand.app.plans import get_plan
 from beforehand.crafts.drafting import drafts as module
 from beforehand.crafts.drafting.drafts import Asked, Drafts
 from beforehand.testing import ScriptedModel

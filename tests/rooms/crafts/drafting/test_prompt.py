@@ -16,7 +16,10 @@ from beforehand.crafts.drafting.core.prompt import Request, draft_ask
 from beforehand.crafts.drafting.core.snapshot import Seen, Snapshot
 from beforehand.crafts.drafting.core.wire import plan_document, plan_schema
 from beforehand.engine.tool_catalog import ToolCatalog
+from beforehand.engine.validate import plan_from
+from beforehand.model.errors import ModelAnswerError
 from beforehand.ports.tool import ToolSpec
+from beforehand.testing import ScriptedModel
 
 CATALOG: ToolCatalog = built_in_extensions(load_settings({}, {})).catalog
 FENCE = re.compile(r"^<data (\S+ \w+)>\n(.*?)\n?^</data \1>$", re.DOTALL | re.MULTILINE)
@@ -121,3 +124,66 @@ def test_a_proposal_is_an_answer_to_the_decision() -> None:
     }
     assert proposal_of({**base, "verb": "retry"}, failure, CATALOG)[0] == {"verb": "retry", "why": "It is there."}
     assert proposal_of({**base, "verb": "insert"}, failure, CATALOG)[1] == ["insert needs at least one step."]
+
+
+SPEC = {
+    "steps": [
+        {"id": "step_1", "description": "Read it", "tool": "read_file", "args": {"path": "a"}, "dependsOn": []},
+        {"id": 2, "tool": "write_file", "args": {"path": "b", "content": {"n": [1, "$step_1"]}},
+         "dependsOn": ["step_1"]},
+        {"id": "c", "order": 3, "status": "pending", "tool": "delete_file", "args": {"path": "b"}, "dependsOn": [2],
+         "requiresApproval": False, "onFailure": "ask", "when": None},
+    ],
+    "estimatedDuration": 120,
+}  # fmt: skip
+SAID = json.dumps(SPEC, indent=1)
+FORMS = [
+    SPEC,
+    SPEC["steps"],
+    SAID,
+    f"```json\n{SAID}\n```",
+    f"Here it is:\n\n```\n{SAID}\n```\nIt reads first.",
+    {**SPEC, "name": "", "edge_cases": None},
+]
+
+
+@pytest.mark.parametrize("said", FORMS)
+async def test_a_plan_in_the_form_of_plans_is_read_too(said: Any) -> None:
+    """`specs/plans.md` has that form in its prompt, so whoever plays the model will write it."""
+    model = ScriptedModel(json.dumps(said) if isinstance(said, list) else said)
+    answer = await model.answer(draft_ask(Request("Do it.", CATALOG.specs())))
+    document, problems = plan_document(answer.data, CATALOG)
+    assert problems == []
+    assert [(step["id"], step["args"], step["dependsOn"]) for step in document["steps"]] == [
+        ("step_1", {"path": "a"}, []),
+        ("2", {"path": "b", "content": {"n": [1, "$step_1"]}}, ["step_1"]),
+        ("c", {"path": "b"}, ["2"]),
+    ]
+    assert document["steps"][2]["onFailure"] == "ask"
+    assert document["steps"][2]["requiresApproval"], "the tool's word, not the model's"
+    assert plan_from(document, CATALOG)
+
+
+async def test_what_fits_no_form_of_a_plan_is_told_once() -> None:
+    said = {"steps": [{"tool": "fly", "args": {}, "speed": 3}, 7], "colour": "red"}
+    with pytest.raises(ModelAnswerError) as caught:
+        await ScriptedModel(said).answer(draft_ask(Request("Do it.", CATALOG.specs())))
+    told = [problem.says for problem in caught.value.problems]
+    assert len(told) == len(set(told)) == 5
+    assert "answer does not take 'colour'" in told[0]
+    assert "must be object, not integer" in " ".join(told)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"verb": "retry", "args": {"path": "b"}},
+        '[{"verb": "retry", "why": null, "args": {"path": "b"}}]',
+        {"proposals": [{"verb": "retry", "args": {"path": "b"}, "steps": None}]},
+    ],
+)
+async def test_a_proposal_in_a_plain_form_is_read_too(said: Any) -> None:
+    failure = Failure("", [], "a", "read_file", {}, "")
+    answer = await ScriptedModel(said).answer(advice_ask(failure, CATALOG))
+    [one] = answer.data["proposals"]
+    assert proposal_of(one, failure, CATALOG) == ({"verb": "retry", "why": "", "value": {"args": {"path": "b"}}}, [])

@@ -6,6 +6,7 @@ import pytest
 
 from beforehand.adapters.files.workspace import DiskWorkspace
 from beforehand.crafts.drafting.core.snapshot import (
+    HIDDEN,
     MOST_FILES,
     MOST_TEXT,
     Seen,
@@ -43,13 +44,41 @@ def test_ordinary_names_are_shown(name: str) -> None:
         "Authorization: Bearer hunter2-xyz",
         "url = postgres://me:hunter2-xyz@db/shop",
         "-----BEGIN RSA PRIVATE KEY-----\nhunter2-xyz\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nhunter2-xyz\n-----END PGP PRIVATE KEY BLOCK-----",
         "see sk-hunter2-xyz-0123456789abcdef",
+        "passphrase = hunter2-xyz",
+        "password: |\n  hunter2-xyz\n  hunter2-xyz",
+        "psql --password hunter2-xyz shop",
+        "<Password>hunter2-xyz</Password>",
+        'login("me"); set_password("hunter2-xyz")',
+        'curl -H "X-Auth: Bearer hunter2-xyz"',
+        "DefaultEndpointsProtocol=https;AccountKey=hunter2-xyz",
+        "redis://:hunter2-xyz@cache:6379",
     ],
 )
 def test_what_looks_like_a_secret_inside_a_file_is_blanked_out(line: str) -> None:
     shown = without_secret_looks(f"title = shop\n{line}")
     assert "hunter2-xyz" not in shown
     assert shown.startswith("title = shop\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export PAY=sk_live_" + "51abcdefghijklmnop",
+        "remote: glpat-" + "abcdefghij0123456789",
+        "maps: AIza" + "SyA0123456789abcdefghijklmnopqrstuv",
+    ],
+)
+def test_keys_of_known_shapes_are_blanked_out_under_any_name(line: str) -> None:
+    assert without_secret_looks(line).endswith(HIDDEN)
+
+
+@pytest.mark.parametrize(
+    "line", ["The password is asked for once.", "tokens are counted", "def token(self) -> str:", "<tokens/>", "a: b"]
+)
+def test_ordinary_lines_are_shown_as_they_are(line: str) -> None:
+    assert without_secret_looks(line) == line
 
 
 def test_only_small_texts_have_a_head() -> None:

@@ -10,7 +10,8 @@ from beforehand.crafts.fleet.core.inputs import FleetVerb, RobotVerb, TaskVerb
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.simulate import simulate
 from beforehand.crafts.fleet.core.state import evolve, initial, robot_wire, snapshot
-from beforehand.model.fleet import FleetScene, Robot, Task, from_wire, wire_of
+from beforehand.model.fleet import FleetScene, Robot, Task
+from beforehand.model.records import from_wire, wire_of
 
 SCENE = {
     "name": "pure",
@@ -37,6 +38,7 @@ def test_a_tick_is_its_phases_in_order() -> None:
         "telemetry",
         "progress",
         "people",
+        "kinds_tick",
         "errors",
         "standing",
         "candidates",
@@ -45,6 +47,7 @@ def test_a_tick_is_its_phases_in_order() -> None:
         "commands",
         "parking",
         "charging",
+        "traffic",
     ]
 
 

@@ -3,10 +3,11 @@
 from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.dispatch import FRUITLESS, Queue
+from beforehand.crafts.fleet.core.dispatch import FRUITLESS
 from beforehand.crafts.fleet.core.eligibility import Offer
-from beforehand.crafts.fleet.core.inputs import PatchWorksite, RequestTransport
+from beforehand.crafts.fleet.core.inputs import PatchWorksite, RequestTransport, RobotVerb
 from beforehand.crafts.fleet.core.matching import LATE_M, best_matching
+from beforehand.crafts.fleet.core.work_queue import Queue
 from beforehand.crafts.fleet.testing import Shift
 
 
@@ -61,6 +62,52 @@ def test_work_in_another_part_of_the_map_does_not_stand_in_line() -> None:
         assert shift.robot("RB-99").task_id is not None, dispatch
 
 
+def heavy(count: int, light: int) -> dict[str, Any]:
+    """Many pallets of a type that no robot may carry, and after them in the list some that it may."""
+    kinds = ["heavy"] * count + ["light"] * light
+    places = range(len(kinds))
+    return {
+        "name": "heavy",
+        "nodes": [{"id": f"N{n}", "x": n, "y": 0} for n in range(len(kinds) + light)],
+        "edges": [{"from": f"N{n}", "to": f"N{n + 1}"} for n in range(len(kinds) + light - 1)],
+        "pallets": [{"palletType": kind, "lengthM": 1.2, "widthM": 0.8} for kind in ("heavy", "light")],
+        "worksites": [
+            *({**site(f"P{n}", f"N{n}", "filled"), "palletType": kinds[n]} for n in places),
+            *(site(f"Q{n}", f"N{len(kinds) + n}", "empty") for n in range(light)),
+        ],
+        "robots": [
+            {"robotId": f"RB-0{n}", "nodeId": "N0", "loadState": "empty", "palletTypes": ["light"], "speedMps": 100}
+            for n in (1, 2)
+        ],
+        "streams": [
+            {
+                "streamId": "out",
+                "params": {"pickGroup": [f"P{n}" for n in places], "dropGroup": [f"Q{n}" for n in range(light)]},
+            }
+        ],
+    }
+
+
+def test_work_behind_more_than_a_tick_can_look_at_in_vain_has_its_turn() -> None:
+    for dispatch in ("nearest", "first", "optimal"):
+        shift = Shift({**heavy(2 * FRUITLESS + 10, 2), "settings": {"dispatch": dispatch}})
+        shift.run(3)
+        assert {task.source_id for task in shift.state.tasks.values()} == {f"P{2 * FRUITLESS + n}" for n in (10, 11)}
+
+
+def test_a_robot_that_comes_free_is_tried_with_work_that_was_passed_over() -> None:
+    for dispatch in ("nearest", "first", "optimal"):
+        scene = {**heavy(3 * FRUITLESS, 2), "settings": {"dispatch": dispatch}}
+        scene["robots"][1] |= {"palletTypes": ["heavy"]}
+        shift = Shift(scene)
+        shift.tick(RobotVerb("RB-02", "hold"))
+        shift.tick()
+        assert shift.robot("RB-01").task_id is None, dispatch
+        shift.tick(RobotVerb("RB-02", "release"))
+        assert shift.robot("RB-02").task_id is not None, dispatch
+        assert shift.state.tasks[str(shift.robot("RB-02").task_id)].source_id == "P0", dispatch
+
+
 def matched(priorities: dict[str, float], waited_s: dict[str, float]) -> str:
     """Which of the two pallets the one robot gets; it stands at A."""
     shift = Shift(row(settings={"dispatch": "optimal"}))
@@ -94,6 +141,16 @@ def test_what_streams_had_to_offer_is_remembered_until_one_of_their_places_chang
     assert "right" not in shift.state.firsts
     shift.tick(PatchWorksite("C", "empty"))
     assert [task.source_id for task in shift.state.tasks.values()].count("D") == 2
+
+
+def test_a_threshold_that_another_stream_reaches_in_the_same_tick_is_reached() -> None:
+    full = {"streamId": "full", "kind": "replenish", "params": {"pickGroup": ["D"], "dropGroup": ["C", "B"]}}
+    first = {"streamId": "first", "priority": 1, "params": {"pickGroup": ["A"], "dropGroup": ["B"]}}
+    robots = [{"robotId": f"RB-0{n}", "nodeId": "N0", "loadState": "empty"} for n in (1, 2)]
+    for dispatch in ("nearest", "first", "optimal"):
+        shift = Shift(row(robots=robots, streams=[full, first], settings={"dispatch": dispatch}))
+        shift.run(2)
+        assert [task.stream_id for task in shift.state.tasks.values()] == ["first"], dispatch
 
 
 def test_a_closed_queue_lets_go_of_what_it_drew() -> None:

@@ -131,6 +131,33 @@ async def test_why_is_the_same_live_and_from_the_log(homestead: Any) -> None:
             why_one(states, "RB-99", None, now)
 
 
+async def test_why_tells_scenes_apart_and_advises_what_can_be_done_as_it_stands(homestead: Any) -> None:
+    other = idle("south")
+    other["robots"].append({"robotId": "RB-02", "nodeId": other["robots"][0]["nodeId"]})
+    async with homestead.open(idle("north"), other) as runtime:
+        await homestead.until(runtime, "robotUpdated", robotId="RB-02")
+        fleets = runtime.service(Fleets)
+        told = [(reason.about, reason.says, reason.try_next) for reason in fleets.why(None)]
+        off = ("It is switched off.", "Enable it: `beforehand streams enable stream_pick_drop --scene south`.")
+        assert ("stream_pick_drop", f"In south: {off[0]}", off[1]) in told
+        assert sum(about == "RB-01" and says.startswith("In north: ") for about, says, _ in told) == 1
+        assert sum(about == "RB-01" and says.startswith("In south: ") for about, says, _ in told) == 1
+        assert not any(says.startswith("In ") for about, says, _ in told if about == "RB-02")
+        (one,) = fleets.why("stream_pick_drop", "south")
+        assert (one.says, one.try_next) == off
+
+
+async def test_why_a_stream_is_not_answered_with_a_robot_of_its_name(homestead: Any) -> None:
+    scene = idle()
+    scene["streams"][0] |= {"streamId": "RB-01", "enabled": False}
+    async with homestead.open(scene) as runtime:
+        await homestead.until(runtime, "robotUpdated")
+        fleets = runtime.service(Fleets)
+        assert [reason.code for reason in fleets.why("RB-01", kinds=("streams",))] == ["stream.disabled"]
+        assert fleets.why("RB-01", kinds=("robots",))[0].code == "fleet.no_work"
+        assert {"stream.disabled", "fleet.no_work"} <= {reason.code for reason in fleets.why(None)}
+
+
 async def test_a_refusal_changes_nothing_and_says_why(homestead: Any) -> None:
     async with homestead.open(idle()) as runtime:
         await homestead.until(runtime, "robotUpdated")
@@ -158,6 +185,19 @@ async def test_cancelling_a_run_calls_the_forklift_off(homestead: Any) -> None:
         await homestead.until(runtime, "taskUpdated", status="canceled")
         assert homestead.events("palletPicked") == []
         assert runtime.service(Fleets).state_of("line").worksites["PICK_01"].occupancy == "filled"
+
+
+async def test_cancelling_a_run_whose_transport_no_robot_was_told_of_leaves_no_doubt(homestead: Any) -> None:
+    from beforehand.app.runs import cancel_run
+
+    async with homestead.open(idle()) as runtime:
+        await homestead.until(runtime, "robotUpdated")
+        await runtime.service(Fleets).robot_verb("RB-01", "hold", None, None)
+        run_id = await started(runtime, "move the pallet from PICK_01 to DROP_01")
+        await homestead.until(runtime, "taskCreated")
+        await cancel_run(runtime, run_id)
+        await homestead.until(runtime, "runFinished", runId=run_id, status="cancelled")
+        assert [one["kind"] for one in await list_decisions(runtime) if one["kind"] == "inDoubt"] == []
 
 
 async def test_cancelling_a_run_with_the_pallet_on_the_fork_asks_somebody_to_unload_it(homestead: Any) -> None:

@@ -55,6 +55,24 @@ async def test_live_and_simulated_give_out_the_same_tasks(homestead: Any, scene:
     assert given_out(homestead.store.log) == simulated
 
 
+def driven(events: Iterable[Event]) -> list[Any]:
+    """What each robot was told to drive over, in order."""
+    return [
+        (event.data["robotId"], event.data["command"], event.data["payload"].get("way"))
+        for event in events
+        if event.kind == "commandSent"
+    ]
+
+
+async def test_live_and_simulated_share_out_the_same_ground(homestead: Any) -> None:
+    scene = next(one for one in product_fleets() if one.settings.traffic_mode == "RESERVE")
+    simulated = driven(simulate(scene, SimFleet(scene), for_s=SHIFT_S).events)
+    assert any(command == "driveOn" for _, command, _ in simulated)
+    async with homestead.open(scene.wire()):
+        await homestead.clock.advance(SHIFT_S)
+    assert driven(homestead.store.log) == simulated
+
+
 async def test_the_pallets_of_a_scene_wait_from_its_activation_on(homestead: Any) -> None:
     scene = two_priorities()
     activated = homestead.clock.now_ms()

@@ -17,7 +17,7 @@ from beforehand.model.fleet import FleetScene
 from beforehand.model.robot import Ack, GoTarget, PauseRobot, Telemetry
 from beforehand.testing import VirtualClock
 
-PATIENCE_S = 10
+PATIENCE_S = 90
 """How long a test waits for what should come at once: nothing here takes time."""
 
 

@@ -135,8 +135,8 @@ def test_both_spellings_are_read() -> None:
         (["worksites", 0, "entryNodeId"], "AP7", "worksites[0].entryNodeId", "Unknown node 'AP7'. Known nodes"),
         (["worksites", 1, "worksiteId"], "PICK_01", "worksites[1]", "already given"),
         (["robots", 0, "battery"], 1.5, "robots[0].battery", "at most 1"),
-        (["robots", 0, "link"], "vda5050", "robots[0].link", "Unknown link kind 'vda5050'. Known link kinds: sim."),
-        (["robots", 0, "link"], {"kind": "vda5050"}, "robots[0].link.kind", "Known link kinds: sim."),
+        (["robots", 0, "link"], "carrier", "robots[0].link", "Unknown link kind 'carrier'. Known link kinds: "),
+        (["robots", 0, "link"], {"kind": "carrier"}, "robots[0].link.kind", "Known link kinds: "),
         (["robots", 0, "link"], {"host": "h"}, "robots[0].link.kind", "kind is missing"),
         (["robots", 0, "link"], {"kind": "sim", "host": "h"}, "robots[0].link.host", "takes no options"),
         (["robots", 0, "link"], 7, "robots[0].link", "write a kind such as sim"),
@@ -148,6 +148,13 @@ def test_both_spellings_are_read() -> None:
         (["streams", 0, "params", "dropGroup"], ["DROPS"], "streams[0].params.dropGroup[0]", "is a group"),
         (["streams", 0, "params", "dropGroup"], ["DROP_1"], "streams[0].params.dropGroup[0]", "DROP_01"),
         (["streams", 0, "params", "dropGroup"], ["DROP_01"] * 2, "streams[0].params.dropGroup[1]", "twice"),
+        (["streams", 0, "params", "dropGroup"], ["PICK_01"], "streams[0].params.dropGroup", "the same place, PICK_01"),
+        (
+            ["streams", 0],
+            {"streamId": "S", "kind": "shuttle", "params": {"pickGroup": ["PICK_01"], "dropGroup": ["DROP_01", "D"]}},
+            "streams[0].params.dropGroup",
+            "names 2; name 1 at most",
+        ),
         (
             ["streams", 0, "params", "pickParams"],
             {"recognize": True},
@@ -186,6 +193,26 @@ def test_each_problem_has_its_path_and_a_sentence(path: list[Any], value: Any, w
     found = problems_of(changed(path, value))
     assert where in found
     assert says in found[where]
+
+
+@pytest.mark.parametrize(
+    ("link", "other"),
+    [
+        ({"kind": "robokit", "host": "h"}, {"kind": "robokit", "host": "H.", "ports": {"push": 1}}),
+        (
+            {"kind": "vda5050", "manufacturer": "a", "serial": "1"},
+            {"kind": "vda5050", "manufacturer": "a", "serial": "1"},
+        ),
+    ],
+)
+def test_two_robots_are_never_one_machine(link: dict[str, Any], other: dict[str, Any]) -> None:
+    document = changed(["settings"], {"broker": "mqtt://h"})
+    robot = document["robots"][0]
+    document["robots"] = [{**robot, "link": link}, {**robot, "robotId": "RB-77", "link": other}]
+    found = problems_of(document)
+    assert "RB-77 and RB-01 are the same machine by their links" in found["robots[1].link"]
+    document["robots"][1]["link"] = {**other, "host": "i"} if "host" in other else {**other, "serial": "2"}
+    assert len(read_fleet(document).robots) == 2
 
 
 def test_unreachable_worksites_are_named() -> None:

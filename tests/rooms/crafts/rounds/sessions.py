@@ -13,7 +13,8 @@ from beforehand.crafts.rounds.core.inputs import (
     WorkerFailed,
     WorkerFinished,
 )
-from beforehand.crafts.rounds.core.replay import play, read_replay, result_of
+from beforehand.crafts.rounds.core.replay import play, result_of
+from beforehand.crafts.rounds.core.replay_file import read_replay
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.words import PlannerDecision, Worker
 from beforehand.model.event import Event, Verdict

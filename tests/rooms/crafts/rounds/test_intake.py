@@ -42,6 +42,10 @@ def test_other_words_do_not(text: str) -> None:
         ('```json\n{"size": 3}\n```', "Run the pasted query.", '{"size": 3}'),
         ('please run {"term": {"a": "b}"}} for me', "please run for me", '{"term": {"a": "b}"}}'),
         ('GET events/_search\n{"aggs": {}}', "Run the pasted query.", '{"aggs": {}}'),
+        ('GET _search {"aggs": {}}', "Run the pasted query.", '{"aggs": {}}'),
+        ('GET tasks/_search\n{"size": 1}', "Run the pasted query.", '{"index": "tasks", "size": 1}'),
+        ('POST /search/runs/_search?pretty {"size": 1}', "Run the pasted query.", '{"index": "runs", "size": 1}'),
+        ('{"index": "tasks", "body": {"size": 1}}', "Run the pasted query.", '{"index": "tasks", "body": {"size": 1}}'),
     ],
 )
 def test_pasted_queries_are_kept_to_the_letter(text: str, question: str, query: str) -> None:

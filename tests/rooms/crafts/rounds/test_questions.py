@@ -1,16 +1,23 @@
 """Questions in a runtime: answered by rules, clarified by people, taken up after a crash, and never done twice."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
+from beforehand.app.crafts import load_crafts
 from beforehand.app.inbox import answer_decision, list_decisions
+from beforehand.app.runtime import open_runtime
 from beforehand.crafts.rounds.core.inputs import RunWorker
 from beforehand.crafts.rounds.core.question_words import Words
-from beforehand.crafts.rounds.core.replay import play, read_replay, result_of
+from beforehand.crafts.rounds.core.replay import play, result_of
+from beforehand.crafts.rounds.core.replay_file import read_replay
+from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.questions import Question, Questions
-from beforehand.model.errors import ConflictError, NotFoundError
+from beforehand.crafts.rounds.workers import Crew
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError
+from beforehand.testing import MemoryStore
 
 TASKS = [("hall-t1", "completed", "RB-1"), ("hall-t2", "failed", "RB-1"), ("hall-t3", "completed", "RB-2")]
 
@@ -83,10 +90,25 @@ async def test_follow_ups_and_pages_go_on_from_the_question_before(homestead: An
         third = await answered(runtime, "next page", follows=second["questionId"])
         assert third["status"] == "failed"
         assert "no next page" in third["reason"]
+        one = await answered(runtime, "list the last 1 tasks")
+        for _ in range(2):
+            one = await answered(runtime, "next page", follows=one["questionId"])
+        back = await answered(runtime, "previous page", follows=one["questionId"])
+        assert back["answer"].startswith("3 tasks; these are 2 to 2.")
         count = await answered(runtime, "how many tasks today?")
         per_robot = await answered(runtime, "and per robot?", follows=count["questionId"])
         assert per_robot["status"] == "done", per_robot
         assert "RB-1" in per_robot["answer"]
+
+
+async def test_a_context_that_makes_no_sense_is_told_in_a_sentence(homestead: Any) -> None:
+    async with homestead.open() as runtime:
+        await history(runtime)
+        questions = runtime.service(Questions)
+        asked = Question("how many tasks?", context={"prior_analysis": {"index": "tasks", "act": "list"}})
+        told = await questions.until_over((await questions.ask(asked)).question_id)
+        assert told["status"] == "failed"
+        assert "not written like this: noun, text, time." in told["reason"]
 
 
 async def test_questions_about_beforehand_go_to_the_help_desk(homestead: Any) -> None:
@@ -170,6 +192,8 @@ async def test_an_unclear_question_is_asked_back_in_the_inbox(homestead: Any, mo
         await until(homestead, "decisionOpened", kind="question")
         [decision] = await list_decisions(runtime)
         assert decision["about"]["questionId"] == question.question_id
+        assert not (await questions.show(question.question_id))["warnings"], "it is asked once"
+        assert decision["title"] == "Which tasks?", "what has to be answered, not what the worker is for"
         await answer_decision(runtime, decision["id"], "answer", value="failed today")
         told = await questions.until_over(question.question_id)
         assert told["status"] == "done", told
@@ -178,4 +202,74 @@ async def test_an_unclear_question_is_asked_back_in_the_inbox(homestead: Any, mo
 
 def test_a_name_that_is_empty_is_no_name() -> None:
     words = Words("how many tasks")
-    assert words.take_exactly(["", "§", " "]) is None
+    assert words.take_exactly(["", "§", " "], "robots?") is None
+
+
+async def test_no_question_moves_a_machine(homestead: Any) -> None:
+    async with homestead.open() as runtime:
+        tools = {worker.name for worker in await Crew(runtime).workers() if worker.name.startswith("tool:")}
+        known = {spec.name for spec in runtime.catalog.specs()}
+    assert {"fleet.park", "fleet.charge", "cell.move"} <= known
+    assert "tool:read_file" in tools
+    assert not [name for name in tools if name.startswith(("tool:fleet.", "tool:cell.", "tool:agent."))]
+
+
+@pytest.mark.parametrize(("params", "says"), [({}, "args needs 'path'"), ({"path": 5}, "args.path must be string")])
+async def test_a_tool_is_not_called_with_arguments_that_do_not_fit(
+    homestead: Any, params: dict[str, Any], says: str
+) -> None:
+    async with homestead.open() as runtime:
+        command = RunWorker(1, "tool:read_file", "read it", {}, params, "1:1")
+        with pytest.raises(BadInputError, match=f"read_file cannot be called like this: {says}"):
+            await Crew(runtime).run(command, QuestionState("q1", "read it", {}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"index": "tasks", "query": {"term": {"status": "failed"}}}',
+        'GET tasks/_search\n```json\n{"query": {"term": {"status": "failed"}}}\n```',
+        '{"index": "tasks", "body": {"query": {"term": {"status": "failed"}}}}',
+        '{"index": "tasks", "term": {"status": "failed"}}',
+        'Whatever this finds: {"index": "tasks", "query": {"term": {"status": "failed"}}}',
+    ],
+)
+async def test_a_pasted_query_is_run_as_it_is(homestead: Any, text: str) -> None:
+    async with homestead.open() as runtime:
+        await history(runtime)
+        first = await answered(runtime, "how many tasks failed today?")
+        for follows in (None, first["questionId"]):
+            question = await answered(runtime, text, follows=follows)
+            assert workers_of(question) == ["es_query_exec", "show_results"], question
+            assert question["answer"].startswith("1 found in tasks.")
+            assert "hall-t2" in question["answer"]
+
+
+async def test_a_pasted_query_shows_what_it_adds_up(homestead: Any) -> None:
+    async with homestead.open() as runtime:
+        await history(runtime)
+        took = {"d": {"sum": {"field": "durationS"}}}
+        for aggs, columns, last in (
+            (took, ["d"], [180]),
+            ({"by": {"terms": {"field": "robotId"}, "aggs": took}}, ["by", "count", "d"], ["RB-2", 1, 60]),
+            ({"two": {"filters": {"filters": {"all": {"match_all": {}}}}}}, ["two", "count"], ["all", 3]),
+        ):
+            asked = await answered(runtime, json.dumps({"index": "tasks", "size": 0, "aggs": aggs}))
+            shown = asked["sub_goals"][-1]["outputs"]["formatted_results"]
+            assert (shown["columns"], shown["rows"][-1]) == (columns, last)
+
+
+async def test_a_question_that_nobody_works_on_goes_on_with_its_answer(homestead: Any) -> None:
+    async with homestead.open() as runtime:
+        await history(runtime)
+        asked = await runtime.service(Questions).ask(Question("which robot failed most"))
+        await until(homestead, "decisionOpened")
+    store = MemoryStore(load_crafts().projection(), shared=homestead.log)
+    beside = open_runtime(homestead.settings, clock=homestead.clock, store=store, with_servers=False, serves=False)
+    async with beside as runtime:
+        (decision,) = await list_decisions(runtime)
+        await answer_decision(runtime, decision["id"], "answer", value="tasks", by="anna", carry_on=False)
+        question = await runtime.service(Questions).show(asked.question_id)
+        assert (question["status"], question["answer"].split(".")[0]) == ("done", "RB-1: 1")
+        with pytest.raises(ConflictError):
+            await answer_decision(runtime, decision["id"], "answer", value="tasks")

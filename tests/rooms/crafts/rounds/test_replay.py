@@ -10,7 +10,8 @@ from tests.rooms.crafts.rounds.sessions import Live, done, go, goal, session, wo
 
 from beforehand.crafts.rounds.core.folding import from_events
 from beforehand.crafts.rounds.core.inputs import Answered, CalledOff, PlannerFailed, Synthesised, SynthesisFailed
-from beforehand.crafts.rounds.core.replay import play, read_replay, recorded, result_of
+from beforehand.crafts.rounds.core.replay import play, recorded, result_of
+from beforehand.crafts.rounds.core.replay_file import read_replay
 from beforehand.model.errors import BadInputError
 
 MILL = worker("mill", {"flour": 1})
@@ -69,6 +70,28 @@ def test_every_problem_of_a_file_is_told_with_its_place() -> None:
     assert sorted(paths) == ["decisions[0].action", "wokers", "workers[0].results[0]", "workers[1].exlusive"]
 
 
+def test_unknown_keys_come_first_with_the_known_ones_however_deep_they_lie() -> None:
+    with pytest.raises(BadInputError) as caught:
+        read_replay(
+            {
+                "workers": [{"name": "a", "preconditions": [{"slot": "x", "equal": 1}]}, {"name": "a"}, {"outputs": 3}],
+                "decisions": [
+                    {"action": "continue", "subGoals": [{"inputs": {"q": {"from_sub_goal": 1, "slot": "x", "id": 1}}}]},
+                    "done",
+                ],
+            }
+        )
+    assert [(problem.path, problem.says) for problem in caught.value.problems] == [
+        ("workers[0].preconditions[0].equal", "Unknown key 'equal'. Known keys: equals, slot."),
+        ("decisions[0].subGoals[0].inputs.q.id", "Unknown key 'id'. Known keys: from_sub_goal, slot."),
+        ("workers[2].name", "The key name is missing."),
+        ("workers[2].outputs", "This must be a list."),
+        ("decisions[0].subGoals[0].worker", "The key worker is missing."),
+        ("decisions[1]", "This must be a mapping."),
+        ("workers[1].name", "The worker a is given twice."),
+    ]
+
+
 @pytest.mark.parametrize("document", [None, [], "text", 3])
 def test_what_is_no_mapping_is_refused(document: Any) -> None:
     with pytest.raises(BadInputError):
@@ -76,7 +99,7 @@ def test_what_is_no_mapping_is_refused(document: Any) -> None:
 
 
 def test_a_worker_given_twice_is_refused() -> None:
-    with pytest.raises(BadInputError, match="no replay file") as caught:
+    with pytest.raises(BadInputError, match="not a replay file") as caught:
         read_replay({"question": "x", "workers": [{"name": "a"}, {"name": "a"}]})
     assert caught.value.problems[0].path == "workers[1].name"
 
@@ -95,6 +118,14 @@ def test_both_spellings_are_read() -> None:
         maxRounds=2,
     )
     assert result["answer"] == "1"
+    again = {"action": "continue", "subGoals": [{"worker": "mill", "params": {"retryOf": 1}}]}
+    mill = worker("mill", "jammed", {"flour": 1})
+    result = session([mill, BAKE], go(goal("mill"), goal("bake", "deliverable", f="1.flour")), again, done())
+    assert result["answer"] == "1"
+
+
+def test_no_question_is_an_empty_question() -> None:
+    assert session([], question=None)["warnings"] == ["The question is empty."]
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

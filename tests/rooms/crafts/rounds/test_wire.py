@@ -1,11 +1,12 @@
 """A model's decision: lists on the wire, and every problem told before it counts."""
 
+import json
 from typing import Any
 
 import pytest
 from tests.rooms.crafts.rounds.sessions import Live, done, go, goal, worker
 
-from beforehand.crafts.rounds.core.wire import check_of, decision_from, schema, to_wire
+from beforehand.crafts.rounds.core.wire import check_of, decision_from, schema, tidied, to_wire
 from beforehand.crafts.rounds.core.words import PlannerDecision
 from beforehand.ports.model import Ask, Message
 from beforehand.testing import ScriptedModel
@@ -37,6 +38,18 @@ def test_a_decision_survives_the_wire() -> None:
     assert decision_from(to_wire(decision)) == (decision, [])
 
 
+async def test_a_decision_as_the_spec_writes_it_is_read_too() -> None:
+    """With mappings, and without the fields that its action does not have."""
+    document = go(goal("mill", "deliverable", {"n": [1]}), goal("bake", a="1.flour"))
+    del document["reasoning"]
+    state = Live([MILL, BAKE]).state
+    ask = Ask((Message("user", "?"),), schema=schema(), check=check_of(state), tidy=tidied)
+    for said in (document, json.dumps(document), wire(document)):
+        answer = await ScriptedModel(said).answer(ask)
+        assert decision_from(answer.data) == (PlannerDecision.model_validate(document), [])
+    assert tidied({"action": "fly"}) == {"action": "fly"}
+
+
 @pytest.mark.parametrize(
     ("document", "says"),
     [
@@ -65,7 +78,7 @@ def test_names_given_twice_bad_json_and_wrong_shapes() -> None:
     made = {"action": "continue", "reasoning": "", "sub_goals": [sub_goal], "synthesis_inputs": []}
     assert decision_from(made)[1] == ["sub_goals[0]: the parameter n is given twice."]
     sub_goal["params"] = [{"name": "n", "json_value": "{oops"}]
-    assert "is no JSON" in decision_from(made)[1][0]
+    assert "is not JSON" in decision_from(made)[1][0]
     assert decision_from({**made, "action": "maybe"})[0] is None
     assert decision_from("prose")[0] is None
 

@@ -6,7 +6,7 @@ be accounted for: what cannot be read is refused with the nearest it could be.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
@@ -75,6 +75,14 @@ class Action:
         return self.other if self.verb.place and self.other else self.thing
 
 
+class PartlyRead(NotRead):
+    """The text is no action, and part of one: `action` has the verb, and the things that could be read."""
+
+    def __init__(self, problems: Iterable[Problem], action: Action) -> None:
+        super().__init__(problems)
+        self.action = action
+
+
 def read_action(text: str, scene: HomeScene, verbs: Verbs) -> Action:
     """The action a text means in a scene; NotRead where it means none, or more than one."""
     words = text[: LONGEST_TEXT + 1].strip().rstrip(".!").split()
@@ -84,17 +92,18 @@ def read_action(text: str, scene: HomeScene, verbs: Verbs) -> Action:
         says = f"An action has {LONGEST_TEXT} letters at most."
         raise NotRead([problem("action.too_long", text, says)])
     if any(unicodedata.category(letter) == "Cc" for word in words for letter in word):
-        raise NotRead([problem("action.unreadable", "", "There are control characters in it, which nobody can read.")])
+        raise NotRead([problem("action.unreadable", "", "It contains control characters, which cannot be read.")])
     verb = verbs.by_form.get(words[0].lower())
     if verb is None:
         raise NotRead([_unknown_verb(words[0], verbs)])
     rest = " ".join(words[1:])
-    if verb.free_text:
-        return Action(verb, manner=_said(rest, verbs))
     try:
+        if verb.free_text:
+            return Action(verb, manner=_said(rest, verbs))
         return _Reader(Names(scene), verb, text).read(rest.lower())
     except NotRead as unread:
-        raise NotRead(_two_verbs(rest, verbs) or unread.problems) from None
+        part = unread.action if isinstance(unread, PartlyRead) else Action(verb)
+        raise PartlyRead(_two_verbs(rest, verbs, spoken=verb.free_text) or unread.problems, part) from None
 
 
 def _said(rest: str, verbs: Verbs) -> str:
@@ -119,7 +128,7 @@ def _unknown_verb(word: str, verbs: Verbs) -> Problem:
     near = get_close_matches(word[:40].lower(), list(verbs.by_form), n=3, cutoff=0.6)
     nearest = tuple(dict.fromkeys(verbs.by_form[form].forms[0] for form in near))
     offer = f"Nearest: {', '.join(nearest)}." if nearest else f"Known verbs: {', '.join(verbs.shown)}."
-    return problem("action.unknown_verb", word, f"{word[:60]!r} is no verb of this body. {offer}", nearest)
+    return problem("action.unknown_verb", word, f"{word[:60]!r} is not a verb of this body. {offer}", nearest)
 
 
 @dataclass(slots=True)
@@ -147,7 +156,7 @@ class _Reader:
         if self.verb.name == "stand":
             return Action(self.verb, manner=rest)
         kind = "a place" if self.verb.aim == "spot" else "an object"
-        names = ", ".join(self.names.all[:3]) or "none"
+        names = self.names.made_for(self.verb.affords)
         says = f"{self.verb.forms[0].capitalize()} needs a target: name {kind} such as {names}."
         raise NotRead([problem("action.no_target", self.verb.name, says)])
 
@@ -174,10 +183,12 @@ class _Reader:
     def _aimed(self, target: str, side: Side | None, distance: float | None) -> Action:
         spot = self._spot(target)
         if spot is not None and (side is not None or distance is not None):
-            raise NotRead([problem("action.no_sides", target, f"{target[:60]!r} is no thing with sides to stand at.")])
+            raise NotRead(
+                [problem("action.no_sides", target, f"{target[:60]!r} is not a thing with sides to stand at.")]
+            )
         if spot is not None:
             return spot
-        problems = list(self.names.problems(target))
+        problems = list(self.names.problems(target, or_room=self._goes_anywhere))
         shown = self.verb.forms[0].capitalize()
         if distance is not None and self.verb.aim != "spot":
             says = f"{shown} happens at the thing itself, not {distance:g} m away."
@@ -185,12 +196,20 @@ class _Reader:
         if side is not None and self.verb.name == "look":
             problems.append(problem("action.no_sides", target, f"{shown} goes to a thing, not to a side of it."))
         if problems:
-            raise NotRead(problems)
+            raise PartlyRead(problems, Action(self.verb, self._known(target)))
         return Action(self.verb, self.names.one(target), side=side, distance_m=distance)
+
+    def _known(self, text: str) -> str | None:
+        """The one thing that a text means, if it does."""
+        return None if self.names.problems(text) else self.names.one(text)
+
+    @property
+    def _goes_anywhere(self) -> bool:
+        return self.verb.aim == "spot" or self.verb.name == "look"
 
     def _spot(self, target: str) -> Action | None:
         """A point, the origin or a room, for verbs that go or look there."""
-        if self.verb.aim != "spot" and self.verb.name != "look":
+        if not self._goes_anywhere:
             return None
         if found := _POINT.match(target):
             x, y = (float(number) for number in found.groups() if number is not None)
@@ -224,7 +243,7 @@ class _Reader:
             raise NotRead([self._two_readings(read)])
         if self.verb.take and not self.names.problems(whole):
             return Action(self.verb, self.names.one(whole))
-        raise NotRead(self._unhandled(whole, splits))
+        raise self._unhandled(whole, splits)
 
     def _splits(self, words: list[str]) -> Iterator[tuple[str, str, Relation]]:
         """Every way to read the words as a thing, a word between, and another thing; quotes keep names together."""
@@ -249,15 +268,20 @@ class _Reader:
         says = f"This can be read in two ways: {', '.join(shown)}. Say which."
         return problem("action.ambiguous", self.text, says, tuple(shown))
 
-    def _unhandled(self, whole: str, splits: list[tuple[str, str, Relation]]) -> list[Problem]:
+    def _unhandled(self, whole: str, splits: list[tuple[str, str, Relation]]) -> PartlyRead:
         """What is wrong with the reading that comes nearest."""
-        if not splits and self.verb.place:
-            says = f"{self.verb.forms[0].capitalize()} needs a place: placing cup1 on table1."
-            return [*self.names.problems(whole), problem("action.no_target", whole, says)]
         if not splits:
-            return list(self.names.problems(whole))
-        told = [[*self.names.problems(thing), *self.names.problems(other)] for thing, other, _ in splits]
-        return min(told, key=len)
+            says = f"{self.verb.forms[0].capitalize()} needs a place: name one such as {self.names.made_for('place')}."
+            placeless = [problem("action.no_target", whole, says)] if self.verb.place else []
+            return PartlyRead([*self.names.problems(whole), *placeless], Action(self.verb, self._known(whole)))
+        told = [
+            PartlyRead(
+                [*self.names.problems(thing), *self.names.problems(other)],
+                Action(self.verb, self._known(thing), self._known(other), relation),
+            )
+            for thing, other, relation in splits
+        ]
+        return min(told, key=lambda unread: len(unread.problems))
 
     # -- on the spot -----------------------------------------------------------------------------------------------
 

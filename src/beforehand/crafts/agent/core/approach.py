@@ -5,12 +5,12 @@ thing that lies on another is reached from that one's sides.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from beforehand.crafts.agent.core.action_text import Action, Side
-from beforehand.crafts.agent.core.geometry import Solid, bearing, still_around
+from beforehand.crafts.agent.core.geometry import Solid, area, bearing, between, still_around
 from beforehand.crafts.agent.core.motion import Motion
 from beforehand.crafts.agent.core.paths import Floor
 from beforehand.crafts.agent.core.words import Box, Point
@@ -29,26 +29,51 @@ class NoWay:
     says: str
 
 
+@dataclass(frozen=True, slots=True)
+class Spots:
+    """Free spots where an action may happen, better ones in an earlier group."""
+
+    name: str
+    """What is there, for messages."""
+    nowhere: str
+    """What to say where there is none."""
+    groups: Iterable[list[Point]]
+    towards: Point | None = None
+    """What the body faces there."""
+
+
 def motion_for(action: Action, world: World, floor: Floor, tick: int) -> Motion | NoWay | None:
     """The way to where an action happens; None where it happens on the spot."""
     if action.verb.aim in ("maybe", "none") or (action.thing is None and action.point is None and action.room is None):
         return None
     if action.verb.name == "look":
         return Motion(tick, (world.at,), world.scene.agent.speed_mps, world.gaze, looks_at(action, world))
-    found = _goals(action, world, floor)
-    if isinstance(found, NoWay):
-        return found
-    goals, towards = found
-    way = floor.way(world.at, goals)
-    if way is None:
-        closed = _closed_on_the_way(world, goals)
-        return NoWay(f"no way to {_target_name(action)}{f' because {closed} is closed' if closed else ''}")
+    spots = _spots(action, world, floor)
+    if isinstance(spots, NoWay):
+        return spots
+    way = _way_to(spots, world, floor)
+    if isinstance(way, NoWay):
+        return way
     end = way[-1]
-    faces = world.facing if towards is None else bearing(end, towards)
-    if towards is None and len(way) > 1:
+    faces = world.facing if spots.towards is None else bearing(end, spots.towards)
+    if spots.towards is None and len(way) > 1:
         faces = bearing(way[-2], end)
     motion = Motion(tick, way, world.scene.agent.speed_mps, world.facing, faces)
     return halted(motion, world)
+
+
+def _way_to(spots: Spots, world: World, floor: Floor) -> tuple[Point, ...] | NoWay:
+    """The way to the best spot that can be got to, or why there is none."""
+    free: list[Point] = []
+    for goals in spots.groups:
+        way = floor.way(world.at, goals)
+        if way is not None:
+            return way
+        free += goals
+    if not free:
+        return NoWay(spots.nowhere)
+    closed = _closed_on_the_way(world, free)
+    return NoWay(f"no way to {spots.name}{f' because {closed} is closed' if closed else ''}")
 
 
 def _closed_on_the_way(world: World, goals: list[Point]) -> str | None:
@@ -106,22 +131,34 @@ def _target_name(action: Action) -> str:
     return action.room or "there"
 
 
-def _goals(action: Action, world: World, floor: Floor) -> tuple[list[Point], Point | None] | NoWay:
+def _spots(action: Action, world: World, floor: Floor) -> Spots | NoWay:
+    name = _target_name(action)
     if action.point is not None:
         free = floor.is_free(action.point) or math.dist(action.point, world.at) < 1e-9
-        return ([action.point], None) if free else NoWay(f"no room to stand at {_target_name(action)}")
+        return Spots(name, f"no room to stand at {name}", [[action.point]] if free else [])
     if action.room is not None:
-        return _room_goals(action.room, world, floor)
+        return Spots(name, f"no room to stand in {name}", _in_room(_bounds_of(action.room, world), world, floor))
     base = world.on_floor(str(action.where))
     if world.places[base].hands:
         return NoWay(f"{base} is in the hand")
     solid = world.solid(base)
+    centre = (solid.x, solid.y)
     if action.verb.aim == "spot" and (action.side is not None or action.distance_m is not None):
-        return _beside(action, world, floor, solid)
-    goals = list(_at_sides(world, floor, solid, action.side))
-    if not goals:
-        return NoWay(f"no room to stand at {base}")
-    return goals, (solid.x, solid.y)
+        return Spots(name, f"no room to stand there at {base}", _beside(action, world, floor, solid), centre)
+    return Spots(name, f"no room to stand at {base}", _around(world, floor, solid, action.side), centre)
+
+
+def _around(world: World, floor: Floor, solid: Solid, side: Side | None) -> Iterable[list[Point]]:
+    """Spots from which a thing can be reached: some on each side, then wherever there is room on a side at all."""
+    yield list(_at_sides(world, floor, solid, side))
+    yield _along_sides(floor, solid.grown(world.scene.agent.radius_m), solid, side)
+
+
+def _along_sides(floor: Floor, hull: Solid, solid: Solid, side: Side | None) -> list[Point]:
+    """Where free ground begins and ends along the sides of a hull; its corners are nobody's side."""
+    sides = SIDES if side is None else (side,)
+    ends = [[hull.world(_on_side(hull, solid, name, 0.0, 0.0, part)) for part in (-1.0, 1.0)] for name in sides]
+    return [point for start, end in ends for point in floor.ends_of_free(start, end)]
 
 
 def _at_sides(world: World, floor: Floor, solid: Solid, side: Side | None) -> Iterable[Point]:
@@ -146,8 +183,8 @@ def _at_sides(world: World, floor: Floor, solid: Solid, side: Side | None) -> It
 def can_reach(thing: str, world: World) -> bool:
     """Whether the body can get to a thing that stands on the floor."""
     floor = floor_of(world)
-    goals = list(_at_sides(world, floor, world.solid(thing), None))
-    return bool(goals) and floor.way(world.at, goals) is not None
+    groups = _around(world, floor, world.solid(thing), None)
+    return any(floor.way(world.at, goals) is not None for goals in groups)
 
 
 def _is_beside(solid: Solid, point: Point, radius_m: float, side: Side | None) -> bool:
@@ -179,27 +216,35 @@ def _on_side(hull: Solid, solid: Solid, side: Side, x: float, y: float, part: fl
     return (other, hull.across if side == "behind" else -hull.across)
 
 
-def _beside(action: Action, world: World, floor: Floor, solid: Solid) -> tuple[list[Point], Point | None] | NoWay:
+def _beside(action: Action, world: World, floor: Floor, solid: Solid) -> Iterable[list[Point]]:
     """At a distance from a side of the thing, measured from that side; any side where none is given."""
     away = max(action.distance_m if action.distance_m is not None else 0.0, world.scene.agent.radius_m)
     hull = solid.grown(away)
     sides = SIDES if action.side is None else (action.side,)
     for part in SPREAD:
         points = [hull.world(_on_side(hull, solid, side, 0.0, 0.0, part)) for side in sides]
-        free = [point for point in points if floor.is_free(point) or math.dist(point, world.at) < 1e-9]
-        if free:
-            return free, (solid.x, solid.y)
-    return NoWay(f"no room to stand there at {solid.name}")
+        yield [point for point in points if floor.is_free(point) or math.dist(point, world.at) < 1e-9]
+    yield _along_sides(floor, hull, solid, action.side)
 
 
-def _room_goals(name: str, world: World, floor: Floor) -> tuple[list[Point], Point | None] | NoWay:
-    left, low, right, high = _bounds_of(name, world)
+def _in_room(bounds: Box, world: World, floor: Floor) -> Iterable[list[Point]]:
+    """In a room: where the body is, its middle, some spots in it, then wherever free ground begins and ends there."""
+    left, low, right, high = bounds
     if left <= world.at[0] <= right and low <= world.at[1] <= high:
-        return [world.at], None
+        yield [world.at]
     parts = (0.5, 0.35, 0.65, 0.2, 0.8)
     spots = [(left + (right - left) * a, low + (high - low) * b) for a in parts for b in parts]
     free = [spot for spot in spots if floor.is_free(spot)]
-    first = spots[0]
-    if first in free:
-        return [first], None
-    return (free, None) if free else NoWay(f"no room to stand in {name}")
+    yield free if spots[0] not in free else spots[:1]
+    yield free
+    yield list(_within_room(area(bounds), floor))
+
+
+def _within_room(room: Solid, floor: Floor) -> Iterator[Point]:
+    """The ends of free ground along the room's sides, and along the sides of what stands in it."""
+    for solid in (room, *floor.grown):
+        corners = solid.corners
+        for start, end in zip(corners, (*corners[1:], corners[0]), strict=True):
+            inside = room.span(start, end) if solid is not room else (0.0, 1.0)
+            if inside is not None:
+                yield from floor.ends_of_free(*(between(start, end, part) for part in inside))

@@ -20,7 +20,9 @@ LONGEST_TEXT = 2_000
 LONGEST_REPLY = 20_000
 """Further than this a reply is not searched for a second command."""
 _FIRST = re.compile(r"^\s*(start|stop|skip|end)\b(?!\s*=)\s*(.*)$", re.IGNORECASE | re.DOTALL)
-_NEXT = re.compile(r"[\s;,.]*(?:(?:start|stop|skip)\b\s*\(|end\b)", re.IGNORECASE)
+_NEXT = re.compile(r"[\s;,.]*(?:(?:start|stop)\b\s*\(|(?:skip|end)\b)", re.IGNORECASE)
+_NEXT_AFTER_BARE = re.compile(r";\s*(?:start|stop|skip|end)\b\s*(?:\(|$)", re.IGNORECASE)
+_LANGUAGE = re.compile(r"^\w+\s+(?=(?:start|stop|skip|end)\b)", re.IGNORECASE)
 _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "`": "`", "”": "”", "’": "’"}
 USAGE = 'A command is one line: start("action"), stop("action"), skip(seconds) or end().'
 
@@ -46,7 +48,7 @@ def read_command(text: str) -> Command | Reason:
     others = [line for line in lines[1:] if _FIRST.match(line)]
     found = _FIRST.match(first)
     if not found:
-        return _unreadable(f"{first[:60]!r} is no command.")
+        return _unreadable(f"{first[:60]!r} is not a command.")
     verb: CommandVerb = next(name for name in VERBS if name == found[1].lower())
     argument = _argument(found[2].strip(), verb)
     if argument is None:
@@ -55,11 +57,17 @@ def read_command(text: str) -> Command | Reason:
     return _command(verb, argument, note)
 
 
+def command_lines(text: str) -> list[str]:
+    """The lines of a file that say something: empty ones and those that are only a comment or a fence are left out."""
+    return [line for line in text.splitlines() if any(_lines(line))]
+
+
 def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         line = line.strip()
         if line.startswith("```"):
             line = line.strip("`").strip()
+            line = line if _FIRST.match(line) else _LANGUAGE.sub("", line)
             if not _FIRST.match(line):  # a fence, perhaps with the name of a language
                 continue
         line = _without_comment(line.strip("`").strip())
@@ -92,6 +100,8 @@ def _split(line: str) -> tuple[str, bool]:
             depth += (letter == "(") - (letter == ")")
             if letter == ")" and depth == 0 and _NEXT.match(line, at + 1):
                 return line[: at + 1], True
+            if depth == 0 and _NEXT_AFTER_BARE.match(line, at):
+                return line[:at], True
     return line, False
 
 
@@ -137,7 +147,7 @@ def _skip(argument: str, note: str) -> Command | Reason:
         wake_on = found[1].lower()
     seconds = _seconds(_unquoted(given.strip()))
     if not math.isfinite(seconds) or seconds < 0:
-        return _unreadable(f"skip({given.strip()[:40]}) is no time to wait: give seconds from 0 to {LONGEST_S:g}.")
+        return _unreadable(f"skip({given.strip()[:40]}) is not a time to wait: give seconds from 0 to {LONGEST_S:g}.")
     return Command("skip", seconds=min(seconds, LONGEST_S), wake_on=wake_on, note=note)
 
 

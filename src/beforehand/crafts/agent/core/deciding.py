@@ -106,7 +106,7 @@ class SessionState:
             "state": self.body.state_text(),
             "actions": [action.wire() for action in self.body.actions],
             "goalReached": self.session.goal_reached,
-            "reason": self.session.reason or None,
+            "reason": self.session.reason or (self.decision.evidence.get("reason") if self.decision else None),
             "waitsFor": self.decision.id if self.decision else None,
             "held": True if self.held else None,
         }
@@ -156,7 +156,7 @@ def _over(state: SessionState) -> Reason:
 
 def _said(state: SessionState, given: Said, now: int) -> tuple[SessionState, Verdict[Steer]]:
     if state.decision is not None:
-        says = f"Nothing moves until a person has answered: {state.decision.title}."
+        says = f"Nothing moves until a person has answered: “{state.decision.title}”."
         return state, Verdict(
             reasons=(Reason(code="session.waits", about=state.session_id, says=says, try_next="Answer in the inbox."),)
         )
@@ -164,7 +164,7 @@ def _said(state: SessionState, given: Said, now: int) -> tuple[SessionState, Ver
         return state, Verdict(reasons=(_over(state),))
     if state.held:
         says = "Everything is held, so nothing starts to move."
-        try_next = "Let everything go first: POST /api/v1/clear."
+        try_next = "Clear the hold first: POST /api/v1/clear."
         return state, Verdict(
             reasons=(Reason(code="hold.everything", about=state.session_id, says=says, try_next=try_next),)
         )
@@ -285,7 +285,7 @@ def _steering_failed(state: SessionState, given: SteeringFailed, now: int) -> tu
         f"Nobody steers the session for “{state.goal or state.session_id}” any more",
         {"reason": given.says, "state": state.body.state_text(), "lastCommands": _last(state)},
         {
-            "resume": "Whoever steered is asked again, from the present state.",
+            "resume": "The model or the policy is asked again, from the present state.",
             "take-over": "A person steers from here on.",
             "end": "The session ends.",
         },

@@ -71,22 +71,26 @@ class Solid:
 
     def crosses(self, start: Point, end: Point) -> bool:
         """Whether the way between two points leads through the inside."""
+        return self.span(start, end, EPS) is not None
+
+    def span(self, start: Point, end: Point, less: float = 0.0) -> tuple[float, float] | None:
+        """From which part of the way between two points to which it leads through the box, made smaller by `less`."""
         x, y = self.local(start)
         x2, y2 = self.local(end)
         enter, leave = 0.0, 1.0
-        for here, there, reach in ((x, x2, self.along - EPS), (y, y2, self.across - EPS)):
+        for here, there, reach in ((x, x2, self.along - less), (y, y2, self.across - less)):
             step = there - here
             if abs(step) < 1e-12:
                 if abs(here) >= reach:
-                    return False
+                    return None
                 continue
             first, last = (-reach - here) / step, (reach - here) / step
             if first > last:
                 first, last = last, first
             enter, leave = max(enter, first), min(leave, last)
             if enter >= leave:
-                return False
-        return True
+                return None
+        return enter, leave
 
     def entered_at(self, start: Point, end: Point) -> float | None:
         """How far along the way from start to end the box begins, in metres; None where it is not met."""
@@ -95,19 +99,25 @@ class Solid:
         low, high = 0.0, 1.0
         for _ in range(50):
             middle = (low + high) / 2
-            if self.crosses(start, _between(start, end, middle)):
+            if self.crosses(start, between(start, end, middle)):
                 high = middle
             else:
                 low = middle
         return low * math.dist(start, end)
 
 
-def _between(start: Point, end: Point, part: float) -> Point:
+def between(start: Point, end: Point, part: float) -> Point:
     return (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
 
 
 def box(name: str, centre: Point, size: tuple[float, float]) -> Solid:
     return Solid(name, centre[0], centre[1], size[0] / 2, size[1] / 2)
+
+
+def area(bounds: Box) -> Solid:
+    """A part of the map as a box."""
+    left, low, right, high = bounds
+    return box("", ((left + right) / 2, (low + high) / 2), (right - left, high - low))
 
 
 def wall(name: str, segment: Segment) -> Solid:

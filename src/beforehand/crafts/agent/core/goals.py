@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal
 
 from beforehand.crafts.agent.core.action_text import Action, read_action
@@ -16,6 +17,7 @@ from beforehand.crafts.agent.core.stages import Going
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
 from beforehand.crafts.agent.core.words import HomeScene, Point, Relation
 from beforehand.crafts.agent.core.world import World
+from beforehand.model.reason import Problem
 from beforehand.ports.body import Change
 
 WishKind = Literal["lies", "in_room", "held", "at", "did", "open", "closed"]
@@ -29,6 +31,12 @@ _POLITE = re.compile(r"^(?:please|now|then|finally|first|can you|could you|i wan
 _FROM = re.compile(r"\s+(?:from|off|out of)\s+.+$")
 _IT = re.compile(r"\bit\b")
 _SPLIT = re.compile(r"\s*(?:\.(?=\s|$)|;|,?\s+and then\s+|,?\s+then\s+|,\s*and\s+|,|\s+and\s+)\s*")
+_NO_NAME = re.compile(
+    r"\b(?:or|if|and|not|no|nor|never|n?either|unless|without|when|until|before|after|while|but|except|then|else|it"
+    r"|them|him|her|everything|anything|something|all|any|every|me|you|in|on|to|from|of|with)\b"
+)
+LONGEST_NAME = 3
+"""Words: what is longer is a sentence that was not understood, not the name of a thing."""
 BESIDE_M = 0.6
 
 
@@ -85,12 +93,23 @@ def wish_parts(text: str, scene: HomeScene, verbs: Verbs = VERBS) -> list[tuple[
         return [(text[:LONGEST_TEXT], None)]
     parts: list[tuple[str, Wish | None]] = []
     named = ""
-    for part in filter(None, _SPLIT.split(text.strip().rstrip(".!").lower())):
-        words = _IT.sub(named.lower(), part) if named else part
-        wish = _wish(words, scene, verbs)
+    pieces = _pieces(text.strip().rstrip(".!").lower())
+    while pieces:
+        readings = [_IT.sub(named.lower(), part) if named else part for part in pieces[0]]
+        wishes = [_wish(words, scene, verbs) for words in readings]
+        taken = next((at for at, wish in enumerate(wishes) if wish is not None), 0)
+        words, wish = readings[taken], wishes[taken]
         named = wish.thing if wish is not None and wish.thing else named
         parts.append((words, wish))
+        pieces = pieces[taken + 1 :]
     return parts
+
+
+def _pieces(text: str) -> list[list[str]]:
+    """What stands between commas and the like, each alone and with the one after it: `and` may be part of a name."""
+    gaps = [(0, 0), *(found.span() for found in _SPLIT.finditer(text)), (len(text), len(text))]
+    spans = [(begin, end) for (_, begin), (end, _) in pairwise(gaps) if begin < end]
+    return [[text[begin:end] for _, end in spans[at : at + 2]] for at, (begin, _) in enumerate(spans)]
 
 
 def read_goal(text: str, scene: HomeScene, verbs: Verbs = VERBS) -> Goal:
@@ -98,6 +117,25 @@ def read_goal(text: str, scene: HomeScene, verbs: Verbs = VERBS) -> Goal:
     parts = wish_parts(text, scene, verbs)
     wishes = [wish for _, wish in parts if wish is not None]
     return Goal(text, tuple(_in_order(wishes))) if len(wishes) == len(parts) else Goal(text)
+
+
+def unread_names(part: str, scene: HomeScene, verbs: Verbs = VERBS) -> tuple[Problem, ...]:
+    """The names in a part that the scene does not have or has several of; none where more than that is wrong."""
+    part = _plain(part)
+    if found := _BRING.match(part):
+        names, thing, where = Names(scene), _FROM.sub("", found[1]), found[3]
+        problems = names.problems(thing)
+        problems += () if names.room(where) else names.problems(where, or_room=True)
+    else:
+        found = _HOLD.match(part)
+        problems = _problems(f"taking {found[1]}" if found else part, scene, verbs)
+    return problems if all(map(_is_about_a_name, problems)) else ()
+
+
+def _is_about_a_name(problem: Problem) -> bool:
+    """Whether a name is wrong, and not the sentence: names have few words, and none that joins or denies."""
+    is_name = 0 < len(problem.about.split()) <= LONGEST_NAME and not _NO_NAME.search(problem.about)
+    return problem.code == "action.ambiguous" or (problem.code == "action.unknown_object" and is_name)
 
 
 def _in_order(wishes: list[Wish]) -> Iterable[Wish]:
@@ -114,9 +152,15 @@ def _undoes(later: Wish, wish: Wish) -> bool:
     return wish.kind != "did" and later.kind in kinds and later.thing == wish.thing
 
 
-def _wish(part: str, scene: HomeScene, verbs: Verbs) -> Wish | None:
+def _plain(part: str) -> str:
+    """A part without the words of courtesy and order before it."""
     while found := _POLITE.match(part):
         part = part[found.end() :]
+    return part
+
+
+def _wish(part: str, scene: HomeScene, verbs: Verbs) -> Wish | None:
+    part = _plain(part)
     if found := _BRING.match(part):
         return _brought(_FROM.sub("", found[1]), found[2], found[3], scene, verbs)
     if found := _HOLD.match(part):
@@ -142,6 +186,14 @@ def _read(text: str, scene: HomeScene, verbs: Verbs) -> Action | None:
         return read_action(text, scene, verbs)
     except NotRead:
         return None
+
+
+def _problems(text: str, scene: HomeScene, verbs: Verbs) -> tuple[Problem, ...]:
+    try:
+        read_action(text, scene, verbs)
+    except NotRead as unread:
+        return unread.problems
+    return ()
 
 
 def _wish_of(action: Action) -> Wish:

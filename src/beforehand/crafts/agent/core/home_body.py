@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from beforehand.crafts.agent.core.action_text import Action, read_action
+from beforehand.crafts.agent.core.action_text import Action, PartlyRead, read_action
 from beforehand.crafts.agent.core.faults import happened, read_fault
 from beforehand.crafts.agent.core.goals import Goal, Record, judged, read_goal
 from beforehand.crafts.agent.core.landmark import landmark
 from beforehand.crafts.agent.core.names import NotRead
-from beforehand.crafts.agent.core.needs import needs_of, verb_reasons
+from beforehand.crafts.agent.core.needs import needs_of
 from beforehand.crafts.agent.core.stages import Going, Tracked, begin, end, next_instant, passed
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
 from beforehand.crafts.agent.core.words import HomeScene, folded
@@ -45,12 +45,14 @@ class HomeBody:
     def start(self, text: str) -> "tuple[HomeBody, Change] | Refused":
         try:
             action = read_action(text, self.world.scene, self.verbs)
+        except PartlyRead as unread:
+            return Refused((*unread.problems, *needs_of(unread.action, self.going).refused))
         except NotRead as unread:
-            return Refused((*unread.problems, *self._against_verb(text)))
+            return Refused(unread.problems)
         going = self.going
         running = self._same(text, action)
         if running is not None:
-            going = replace(going, actions=tuple(other for other in going.actions if other is not running))
+            going = end(going, running)
         needs = needs_of(action, going)
         refused = (*_runs_already(running), *needs.refused)
         if refused:
@@ -60,11 +62,6 @@ class HomeBody:
         begun = going.actions[-1]
         change = Change(going.tick, begun.text, begun.stage, begun.why)
         return replace(self, going=going, record=self.record.with_changes([change], going)), change
-
-    def _against_verb(self, text: str) -> list[Reason]:
-        """What would speak against the verb, whatever it is about."""
-        verb = self.verbs.by_form.get(text.split()[0].lower()) if text.split() else None
-        return verb_reasons(verb, self.going) if verb else []
 
     def stop(self, text: str) -> "tuple[HomeBody, Change] | Refused":
         try:

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from beforehand.crafts.agent.core.words import HomeScene, folded
-from beforehand.model.reason import Problem, unknown
+from beforehand.model.reason import Problem, name_list, unknown
 
-_ARTICLES = re.compile(r"\b(?:the|a|an|my|your|its)\b\s*", re.IGNORECASE)
+_ARTICLES = re.compile(r"\b(?:the|a|an|my|your|its)\s+(?=\S)", re.IGNORECASE)
 _QUOTES = str.maketrans("", "", "\"'`“”‘’„«»")
 
 
@@ -38,11 +38,17 @@ class Names:
         self.rooms = {_key(room.name): room.name for room in scene.rooms}
         self.words = {word for name in self.all for word in name.lower().split()}
         """Every word that is part of a name, and so not a manner of doing something."""
+        self._affords = {thing.name: thing.affords for thing in scene.objects}
         self._exact = _by(_key, self.all)
         self._kinds = _by(_kind, self.all)
 
     def is_exact(self, text: str) -> bool:
         return len(self._exact.get(_key(text), ())) == 1
+
+    def made_for(self, use: str | None) -> str:
+        """What to choose from for a use, as a sentence has it; all things where none is made for it, or any will do."""
+        fitting = [name for name in self.all if use in self._affords[name]] or list(self.all)
+        return name_list(fitting if len(fitting) <= 10 else fitting[:3])
 
     def room(self, text: str) -> str | None:
         return self.rooms.get(_key(text))
@@ -52,15 +58,16 @@ class Names:
         key = _key(text)
         return tuple(self._exact.get(key) or self._kinds.get(key) or ()) if key else ()
 
-    def problems(self, text: str) -> tuple[Problem, ...]:
-        """Why a text does not name one thing; nothing where it does."""
+    def problems(self, text: str, *, or_room: bool = False) -> tuple[Problem, ...]:
+        """Why a text does not name one thing; nothing where it does. `or_room`: where it might have named a room."""
         meant = self.meant(text)
         if len(meant) == 1:
             return ()
         if meant:
             says = f"{text[:80]!r} is not one thing here: {', '.join(meant)}. Say which."
             return (problem("action.ambiguous", text, says, meant),)
-        told = unknown("object", text, self.all)
+        rooms = self.rooms.values() if or_room else ()
+        told = unknown("object", text, (*self.all, *rooms), plural="objects and rooms" if rooms else "")
         return (problem("action.unknown_object", text, told.says, told.nearest),)
 
     def one(self, text: str) -> str:

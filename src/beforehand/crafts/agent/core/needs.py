@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from beforehand.crafts.agent.core.action_text import Action
 from beforehand.crafts.agent.core.stages import Going, Tracked
-from beforehand.crafts.agent.core.verbs import BOTH, HAND, Verb
+from beforehand.crafts.agent.core.verbs import BOTH, HAND
 from beforehand.crafts.agent.core.world import World
 from beforehand.model.reason import Reason
 
@@ -25,14 +25,13 @@ class Needs:
 
 
 def needs_of(action: Action, going: Going) -> Needs:
+    """What an action needs; of one that could be read in part, whatever can be told of that part."""
     others = list(going.actions)
-    refused = [*_thing_reasons(action, going.world)]
-    holds = [need for need in action.verb.needs if need not in (HAND, BOTH)]
-    refused += held_reasons(holds, others)
     hands, more = _hands_for(action, going.world, others)
-    refused += more
+    holds = [need for need in action.verb.needs if need not in (HAND, BOTH)]
     holds += [f"{hand} hand" for hand in hands]
-    return Needs(tuple(holds), hands, tuple(refused))
+    refused = (*_thing_reasons(action, going.world), *held_reasons(holds, others), *more)
+    return Needs(tuple(holds), hands, refused)
 
 
 def _reason(code: str, about: str, says: str, try_next: str = "") -> Reason:
@@ -49,19 +48,12 @@ def held_reasons(needs: Iterable[str], others: Iterable[Tracked]) -> Iterator[Re
             yield _reason("action.needs_held", held[0], says, f'Stop that first: stop("{other.text}").')
 
 
-def verb_reasons(verb: Verb, going: Going) -> list[Reason]:
-    """What speaks against a verb whatever it is about, for an action that cannot be read to its end."""
-    others = list(going.actions)
-    hands = [] if verb.place else _hands_for(Action(verb), going.world, others)[1]
-    return [*held_reasons(verb.needs, others), *hands]
-
-
 # -- hands -----------------------------------------------------------------------------------------------------------
 
 
 def _hands_for(action: Action, world: World, others: list[Tracked]) -> tuple[tuple[str, ...], list[Reason]]:
     if action.verb.place:
-        return _holding_hands(action, world, others)
+        return _holding_hands(action, world)
     both = BOTH in action.verb.needs or bool(action.verb.take and action.thing and world.thing(action.thing).two_hands)
     if not both and HAND not in action.verb.needs:
         return (), []
@@ -71,10 +63,9 @@ def _hands_for(action: Action, world: World, others: list[Tracked]) -> tuple[tup
         return tuple(free[:wanted]), []
     troubles = [reason for hand in HAND_ORDER for reason in _hand_trouble(hand, world, others)]
     count = "both hands" if both else "a free hand"
-    return (), [
-        _reason("action.hands", "hands", f"It needs {count}. {' '.join(dict.fromkeys(r.says for r in troubles))}", t)
-        for t in [next((reason.try_next for reason in troubles if reason.try_next), "")]
-    ]
+    says = f"It needs {count}. {' '.join(dict.fromkeys(reason.says for reason in troubles))}"
+    ways = list(dict.fromkeys(reason.try_next for reason in troubles))
+    return (), [_reason("action.hands", "hands", says, " ".join(ways if both else ways[:1]))]
 
 
 def _hand_trouble(hand: str, world: World, others: Iterable[Tracked]) -> list[Reason]:
@@ -88,20 +79,23 @@ def _hand_trouble(hand: str, world: World, others: Iterable[Tracked]) -> list[Re
     return []
 
 
-def _holding_hands(action: Action, world: World, others: list[Tracked]) -> tuple[tuple[str, ...], list[Reason]]:
-    hands = world.places[str(action.thing)].hands
+def _holding_hands(action: Action, world: World) -> tuple[tuple[str, ...], list[Reason]]:
+    if action.thing is None:
+        return (), []
+    hands = world.places[action.thing].hands
     if not hands:
         says = f"Neither hand holds {action.thing}."
-        return (), [
-            _reason("action.not_held", str(action.thing), says, f'Take it first: start("taking {action.thing}").')
-        ]
-    return hands, list(held_reasons([f"{hand} hand" for hand in hands], others))
+        return (), [_reason("action.not_held", action.thing, says, f'Take it first: start("taking {action.thing}").')]
+    return hands, []
 
 
 # -- the thing itself ------------------------------------------------------------------------------------------------
 
 
 def _thing_reasons(action: Action, world: World) -> Iterator[Reason]:
+    if action.verb.place:
+        yield from _place_reasons(action, world)
+        return
     if action.thing is None:
         return
     thing = world.thing(action.thing)
@@ -109,9 +103,6 @@ def _thing_reasons(action: Action, world: World) -> Iterator[Reason]:
         offers = ", ".join(thing.affords) or "nothing"
         says = f"{thing.name} is not made for {action.verb.forms[0]}; it affords {offers}."
         yield _reason("action.not_afforded", thing.name, says)
-    if action.verb.place:
-        yield from _place_reasons(action, world)
-        return
     if action.verb.take:
         yield from _take_reasons(action, world)
     elif world.places[thing.name].hands and action.verb.name != "look":
@@ -137,9 +128,13 @@ def _affords(action: Action, world: World) -> bool:
 
 
 def _closed_reason(name: str, world: World) -> Iterator[Reason]:
-    closed = world.lies_in_closed(name)
-    if closed:
-        yield _reason("action.closed", closed, f"{closed} is closed.", f'Open it first: start("opening {closed}").')
+    """Everything closed around a thing, what has to be opened first before the rest."""
+    for closed in reversed(list(world.closed_around(name))):
+        yield _closed(closed)
+
+
+def _closed(name: str) -> Reason:
+    return _reason("action.closed", name, f"{name} is closed.", f'Open it first: start("opening {name}").')
 
 
 def _carried_reason(name: str, world: World) -> Iterator[Reason]:
@@ -161,18 +156,22 @@ def _take_reasons(action: Action, world: World) -> Iterator[Reason]:
 
 
 def _place_reasons(action: Action, world: World) -> Iterator[Reason]:
-    thing, other = str(action.thing), str(action.other)
+    thing, other = action.thing or "It", action.other
+    if other is None:
+        return
     target = world.thing(other)
     base = world.on_floor(other)
-    if thing == other or world.places[base].hands:
+    if thing == other:
+        yield _reason("action.no_place", other, f"{thing} cannot be placed {action.relation} itself.")
+    elif world.places[base].hands:
         yield _reason("action.no_place", other, f"{thing} cannot be placed there: {base} is in the hand.")
     elif target.door or (target.carried and "place" not in target.affords):
         yield _reason("action.no_place", other, f"Nothing can be placed {action.relation} {other}.")
     elif action.relation == "in" and not _contains(other, world):
         yield _reason("action.no_place", other, f"{other} has no inside to place anything in.")
-    elif action.relation == "in" and world.open.get(other) is False:
-        yield _reason("action.closed", other, f"{other} is closed.", f'Open it first: start("opening {other}").')
     yield from _closed_reason(other, world)
+    if action.relation == "in" and world.open.get(other) is False and not target.door:
+        yield _closed(other)
 
 
 def _contains(name: str, world: World) -> bool:

@@ -6,9 +6,9 @@ is first asked, so a single way stays cheap and the next ones cost less.
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from beforehand.crafts.agent.core.geometry import EPS, Solid, still_around, within
+from beforehand.crafts.agent.core.geometry import EPS, Solid, area, between, still_around, within
 from beforehand.crafts.agent.core.words import Box, Point
 
 Bounded = tuple[float, float, float, float, Solid]
@@ -57,6 +57,13 @@ class Floor:
     def is_clear(self, start: Point, end: Point) -> bool:
         """Whether the body may go straight from one point to the other."""
         return not _is_blocked(self._boxes, start, end)
+
+    def ends_of_free(self, start: Point, end: Point) -> Iterator[Point]:
+        """Where free ground begins and ends on a line: every free stretch of it has such a point at both ends."""
+        spans = (solid.span(start, end) for solid in (*self.grown, area(self.bounds)))
+        parts = {0.0, 1.0, *(part for span in spans if span is not None for part in span)}
+        points = (between(start, end, part) for part in sorted(parts))
+        return (point for point in points if self.is_free(point))
 
     def is_in_reach(self, point: Point, target: Point, but: str) -> bool:
         """Whether an arm at a point reaches a target with nothing solid between, the thing itself left out."""

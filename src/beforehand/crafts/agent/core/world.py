@@ -5,7 +5,7 @@ the same commands give the same world, bit for bit.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,6 @@ from beforehand.crafts.agent.core.words import Box, HomeScene, Point, Relation, 
 from beforehand.ports.body import TICKS_PER_S
 
 SLOT_M = 0.3
-HAND_NAMES = ("left", "right")
 STANDING = "standing"
 
 
@@ -98,14 +97,17 @@ class World:
         under = self.position(place.support)
         return _slot(under, self.thing(place.support).extent, place.slot)
 
-    def lies_in_closed(self, name: str) -> str | None:
-        """The closed thing that this one lies in, if any."""
+    def closed_around(self, name: str) -> Iterator[str]:
+        """The closed things that this one lies in, the innermost first."""
         place = self.places[name]
         while place.support is not None:
             if place.relation == "in" and self.open.get(place.support) is False:
-                return place.support
+                yield place.support
             place = self.places[place.support]
-        return None
+
+    def lies_in_closed(self, name: str) -> str | None:
+        """The closed thing that this one lies in, if any."""
+        return next(self.closed_around(name), None)
 
     def posed(self, at: Point, facing: float, gaze: float) -> "World":
         """The same world with the body in another pose; written out, since it happens at every tick."""

@@ -47,10 +47,6 @@ class Sequence:
             return self.start
         return CellState(current_position=self.spots[-1][0], current_tool=self.spots[-1][1])
 
-    @property
-    def high_level_steps(self) -> int:
-        return len(self.goals)
-
     def wire(self) -> list[dict[str, Any]]:
         """The atomic list exactly as the spec's Output section."""
         return [act.wire(number) for number, act in enumerate(self.acts, 1)]
@@ -96,7 +92,7 @@ def state_problems(lookup: Lookup, state: CellState) -> list[Problem]:
                 code=f"cell.unknown_{kind}",
                 about=name[:80],
                 says=f"The robot's state: {told.says}",
-                try_next=f"Say it: `beforehand cell set {lookup.scene.name} --{kind} NAME`.",
+                try_next=f"Give a known --{kind}, or set it: `beforehand cell set {lookup.scene.name} --{kind} NAME`.",
                 path=f"state.current_{kind}",
                 nearest=told.nearest,
                 fixable_by="state",

@@ -15,8 +15,31 @@ from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, CellState
 Price = tuple[int, int]
 """Steps and milliseconds."""
 
+Order = tuple[int, ...]
+"""Goals, by their indexes."""
+
 Spot = tuple[str, str]
 """Where the robot stands and what it holds."""
+
+
+class Stop(dict[int, "Leg | None"]):
+    """A spot, and for each goal (by index) the way on from here; worked out when first asked for, None for no way.
+
+    A leg leads straight to the next stop, so an order is priced without making or hashing a key for each goal.
+    """
+
+    __slots__ = ("matrix", "number", "spot")
+
+    def __init__(self, matrix: "CostMatrix", spot: Spot, number: int) -> None:
+        self.matrix, self.spot, self.number = matrix, spot, number
+
+    def __missing__(self, index: int) -> "Leg | None":
+        leg = self[index] = self.matrix.leg(self.spot, index)
+        return leg
+
+
+Leg = tuple[Stop, int, int]
+"""One goal: where it ends, its steps and its milliseconds."""
 
 
 class CostMatrix:
@@ -37,7 +60,8 @@ class CostMatrix:
         self.watch = Watch(lookup.scene)
         self.time = self.watch.travel(lookup.topology, self.places, self.moves)
         """Milliseconds between every two of the places."""
-        self._known: dict[tuple[str, str, int], tuple[Spot, Price] | None] = {}
+        self._stops: dict[Spot, Stop] = {}
+        self.first = self.stop(self.start)
 
     def _ends(self, place: str) -> list[str]:
         safe = self.lookup.safe_neighbour(place) if place in self.lookup.positions else None
@@ -45,22 +69,27 @@ class CostMatrix:
 
     def price(self, order: Sequence[int]) -> Price | None:
         """The whole order, by indexes into the tasks; None when some part of it cannot be done."""
-        spot, steps, time = self.start, 0, 0
+        stop, steps, time = self.first, 0, 0
         for index in order:
-            found = self.advance(spot, index)
-            if found is None:
+            leg = stop[index]
+            if leg is None:
                 return None
-            spot, (more_steps, more_time) = found
+            stop, more_steps, more_time = leg
             steps += more_steps
             time += more_time
         return steps, time
 
-    def advance(self, spot: Spot, index: int) -> tuple[Spot, Price] | None:
-        """One goal from one spot: where it ends and what it takes."""
-        key = (*spot, index)
-        if key not in self._known:
-            self._known[key] = self._advance(spot, self.tasks[index])
-        return self._known[key]
+    def stop(self, spot: Spot) -> Stop:
+        """The one stop there is for a spot; they are numbered as they come."""
+        known = self._stops.get(spot)
+        if known is None:
+            known = self._stops[spot] = Stop(self, spot, len(self._stops))
+        return known
+
+    def leg(self, spot: Spot, index: int) -> Leg | None:
+        """One goal from one spot, worked out anew; a stop keeps it."""
+        found = self._advance(spot, self.tasks[index])
+        return found and (self.stop(found[0]), *found[1])
 
     def _advance(self, spot: Spot, task: Task) -> tuple[Spot, Price] | None:
         if task.action == "release":
@@ -118,3 +147,52 @@ class CostMatrix:
         if safe is None:
             return None
         return (safe, tool), (steps + 1, time + self.watch.move(target, safe))
+
+
+class Walk:
+    """An order with its stops and what it takes up to each of them, so that a changed part is priced by itself."""
+
+    def __init__(self, first: Stop, order: Order) -> None:
+        self.order = order
+        self.stops, self.prices = [first], [(0, 0)]
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """From where stops and prices end to the end of the order."""
+        stop, (steps, time) = self.stops[-1], self.prices[-1]
+        for index in self.order[len(self.stops) - 1 :]:
+            stop, more_steps, more_time = stop[index] or (stop, 0, 0)
+            steps += more_steps
+            time += more_time
+            self.stops.append(stop)
+            self.prices.append((steps, time))
+
+    def changed(self, at: int, part: Order) -> "Walk":
+        """The order with this part put in, from here on."""
+        other = Walk(self.stops[0], ())
+        other.order = self.order[:at] + part + self.order[at + len(part) :]
+        other.stops, other.prices = self.stops[: at + 1], self.prices[: at + 1]
+        other._go_on()
+        return other
+
+    def price(self, at: int, part: Order) -> Price | None:
+        """The whole order with this part put in; as soon as it stands where it stood before, the rest is known."""
+        stop, (steps, time) = self.stops[at], self.prices[at]
+        for index in part:
+            leg = stop[index]
+            if leg is None:
+                return None
+            stop, more_steps, more_time = leg
+            steps += more_steps
+            time += more_time
+        at += len(part)
+        while at < len(self.order) and stop is not self.stops[at]:
+            leg = stop[self.order[at]]
+            if leg is None:
+                return None
+            stop, more_steps, more_time = leg
+            steps += more_steps
+            time += more_time
+            at += 1
+        whole, before = self.prices[-1], self.prices[at]
+        return steps + whole[0] - before[0], time + whole[1] - before[1]

@@ -4,10 +4,12 @@ The local search asks for thousands of these. What does not depend on the spot (
 stand to stand) is worked out once.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price, Spot
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Leg, Price, Spot, Stop
 from beforehand.model.cell import NO_TOOL
 
 Floats = NDArray[np.float64]
@@ -32,8 +34,10 @@ class Rows:
         self.need = np.array([self._tool(task.tool) if plain[at] else -1 for at, task in enumerate(matrix.tasks)])
         self.there: Floats = np.array([self._in_place(index) if plain[index] else 0.0 for index in range(count)])
         self.fetched: Floats = np.array([self._from_stand(index) if plain[index] else 0.0 for index in range(count)])
-        self._rows: dict[Spot, Floats] = {}
+        self._rows: Floats = np.zeros((64, count))
+        self._priced: set[int] = set()
         self._swaps: dict[str, Floats] = {}
+        self._apart: dict[str, Floats] = {}
 
     def _tool(self, tool: str | None) -> int:
         return self.tools.index(tool) if tool in self.tools else -1 if tool is None else -2
@@ -41,40 +45,62 @@ class Rows:
     def value(self, price: Price | None) -> float:
         return FAR if price is None else price[0] + price[1] * self.scale
 
+    def _goal(self, leg: Leg | None) -> float:
+        return self.value(leg and leg[1:])
+
     def _in_place(self, index: int) -> float:
         """The goal itself, for a robot that stands there with the right tool."""
         task = self.matrix.tasks[index]
-        found = self.matrix.advance((task.position, task.tool or NO_TOOL), index)
-        return self.value(found and found[1])
+        return self._goal(self.matrix.leg((task.position, task.tool or NO_TOOL), index))
 
     def _from_stand(self, index: int) -> float:
         """The goal, for a robot that has just fetched its tool."""
         tool = self.matrix.tasks[index].tool
         fetched = self.matrix.fetched(tool) if tool else None
-        found = self.matrix.advance(fetched, index) if fetched else None
-        return self.value(found and found[1])
+        return self._goal(self.matrix.leg(fetched, index) if fetched else None)
 
     def fits(self, spot: Spot) -> NDArray[np.bool_]:
         """Which goals need no other tool than the one on."""
         fits: NDArray[np.bool_] = (self.need == -1) | (self.need == self._tool(spot[1]))
         return fits
 
-    def row(self, spot: Spot) -> Floats:
-        """What each goal would take from here."""
-        known = self._rows.get(spot)
+    def apart(self, spot: Spot) -> Floats:
+        """What puts the goals that need another tool behind those that do not."""
+        known = self._apart.get(spot[1])
         if known is None:
-            known = self._rows[spot] = self._price(spot)
+            known = self._apart[spot[1]] = np.where(self.fits(spot), 0.0, FAR / 4)
         return known
 
-    def _price(self, spot: Spot) -> Floats:
+    def row(self, stop: Stop) -> Floats:
+        """What each goal would take from here."""
+        if stop.number not in self._priced:
+            self._fill(stop)
+        row: Floats = self._rows[stop.number]
+        return row
+
+    def table(self, stops: Iterable[Stop]) -> Floats:
+        """The rows of all stops by their numbers, those of these stops filled in."""
+        for stop in stops:
+            if stop.number not in self._priced:
+                self._fill(stop)
+        return self._rows
+
+    def _fill(self, stop: Stop) -> None:
+        priced = self._price(stop)
+        while stop.number >= len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+        self._rows[stop.number] = priced
+        self._priced.add(stop.number)
+
+    def _price(self, stop: Stop) -> Floats:
+        spot = stop.spot
         direct = self.between[self.matrix.at[spot[0]], self.where] + self.there
         keeps = self.fits(spot)
         if not keeps.all():
             swap = self._swap(spot)
             direct = np.where(keeps, direct, swap[self.need] + self.fetched)
         for index in self.odd:
-            found = self.matrix.advance(spot, index)
-            direct[index] = self.value(found and found[1])
+            direct[index] = self._goal(stop[index])
         priced: Floats = np.minimum(direct, FAR)
         return priced
 

@@ -27,6 +27,7 @@ from beforehand.crafts.cell.core.lexicon import (
     Token,
     is_number,
     lexicon,
+    sentence_tokens,
     tokens,
 )
 from beforehand.crafts.cell.core.phrases import Reader
@@ -100,7 +101,7 @@ class _Sentence:
         self.reasons: list[str] = []
         self.unknown: list[str] = []
         self.notes: list[str] = []
-        cut = [token for token in tokens(text) if token.text not in "\"'“”‘’«»`"]
+        cut = [token for token in sentence_tokens(text, self.lexicon) if token.text not in "\"'“”‘’«»`"]
         self.tokens = _asked_for([word for token in _shortened(cut) for word in self._spelled(token)])
         self.reader = Reader(self.tokens, grammar.lexicon, grammar.scene)
         self.at = 0
@@ -200,7 +201,8 @@ class _Sentence:
 
     def _joined(self, joints: list[Joint], lead: tuple[Joint, ...]) -> str:
         if not self.clauses:
-            if any(joint.kind in ("and", "then") for joint in joints):
+            given_up = self.trouble or self.reasons
+            if not given_up and any(joint.kind in ("and", "then") for joint in joints):
                 self.trouble.append(joints[0].text)
             return "start"
         if any(joint.kind not in ("sign", "and", "first") for joint in lead):
@@ -235,12 +237,18 @@ class _Sentence:
             return Joint("count", token.text, int(counted[0])), counted[1]
         if self.reader.order_word(self.at):
             many, kind = max((self._match(phrases), kind) for kind, phrases in ORDER.items())
+            self._refuse_if_a_name(self.at, self.at + many)
             return Joint(kind, self._text(self.at, self.at + many)), many
         if many := self._match(AND):
             return Joint("and", token.text), many
         if token.text in SIGNS:
             return Joint("sign", token.text), 1
         return None, self._match(SMALL_TALK)
+
+    def _refuse_if_a_name(self, start: int, end: int) -> None:
+        """`go to Pos_1, Next and go home` in a cell with a position called Next."""
+        if named := self.lexicon.places.get(self.reader.words[start:end]):
+            self.reasons.append(f"It is not clear whether '{self._text(start, end)}' says when, or is {named[0]}.")
 
     def _counted(self) -> tuple[int, int] | None:
         """`2.` or `second` before a clause: its number, and how many words say it."""

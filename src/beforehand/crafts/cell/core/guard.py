@@ -30,6 +30,18 @@ def differences(
     return found + _routine(scene, target, position, tool)
 
 
+def missed(action: str, args: Mapping[str, Any], position: str | None, tool: str) -> str | None:
+    """What a step that its controller calls done has not brought about; None where it has."""
+    target = str(args.get("target"))
+    if action == "move" and position != target:
+        stands = "nobody knows where the robot stands" if position is None else f"the robot stands at {position}"
+        return f"The controller says that the move to {target} is done, but {stands}."
+    wanted = {ATTACH: args.get("tool"), RELEASE: NO_TOOL}.get(target, tool) if action == "routine" else tool
+    if tool != wanted:
+        return f"The controller says that {target} is done, but the robot holds {_shown(tool)}."
+    return None
+
+
 def _move(scene: CellScene, target: str, position: str, planned: Any) -> list[str]:
     found = []
     if planned is not None and planned != position:

@@ -5,6 +5,7 @@ misspelt word can be is `spelling.py`'s to say.
 """
 
 import re
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from beforehand.crafts.cell.core.sites import GENERIC, Site, is_label
@@ -91,6 +92,12 @@ READ_AS |= {
     "#": "number",
     "@": "at",
 }
+TOOL_ROUTINES: tuple[Phrase, ...] = (("tool", "attach"), ("tool", "release"))
+"""The routines that are verbs of their own."""
+
+WHOLE_KIND = ("all", "every", "each", "both")
+"""Words that ask for every position of a kind."""
+
 ARTICLES = ("the", "a", "an", "my", "our")
 PREPOSITIONS = ("at", "in", "on", "to", "of", "from")
 GLUE = frozenset((*ARTICLES, *PREPOSITIONS)) | frozenset(
@@ -132,6 +139,8 @@ class Lexicon:
     """Words of the scene's own names."""
     joined: dict[str, Phrase] = field(default_factory=dict)
     """Names of several words, written as one."""
+    exact: re.Pattern[str] | None = None
+    """Names that are certain only where they stand as the scene writes them: each is then one word by itself."""
     grammar: frozenset[str] = frozenset()
     """All other words that are understood, or understood to be refused."""
 
@@ -175,7 +184,34 @@ def _with_words(made: Lexicon) -> Lexicon:
     talk = (*SMALL_TALK, *FIRST, *THEN, *LAST, *NOW, *made.verbs)
     made.grammar = frozenset(word for phrase in talk for word in phrase)
     made.grammar |= HARD | GLUE | {"home", "one"} | set(GENERIC) | set(READ_AS) | set(NUMBERS) | set(ORDINALS)
+    return _with_exact_names(made)
+
+
+def _with_exact_names(made: Lexicon) -> Lexicon:
+    words, openings = made.words, {*made.routines, *made.verbs}
+    found: set[str] = set()
+    for table in (made.places, made.tools):
+        doubtful = [names for phrase, names in table.items() if _needs_its_letters(phrase, names, words, openings)]
+        exact = [name for names in doubtful for name in names if name not in made.grammar]
+        table.update({(exactly(name),): [name] for name in exact})
+        found.update(exact)
+    if found:
+        longest_first = sorted(found, key=lambda name: (-len(name), name))
+        made.exact = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
     return made
+
+
+def _needs_its_letters(phrase: Phrase, names: list[str], words: Container[str], openings: Container[Phrase]) -> bool:
+    """Whether words alone could be another name, be no name but a verb or a word that bends it, or lose a sign."""
+    if len(names) > 1 or tuple(token.word for token in tokens(names[0], known=words)) != phrase:
+        return True
+    verb = any(phrase[:many] in openings for many in range(1, len(phrase)))
+    return verb or phrase[0] in GLUE or (len(phrase) > 1 and not HARD.isdisjoint(phrase))
+
+
+def exactly(name: str) -> str:
+    """The one word that a name as the scene writes it is read as; no other text is read so."""
+    return f"={name}"
 
 
 def spoken(name: str) -> Phrase:
@@ -183,8 +219,28 @@ def spoken(name: str) -> Phrase:
     return tuple(token.word for token in tokens(name, whole=True))
 
 
-def tokens(text: str, *, whole: bool = False) -> list[Token]:
-    """Words, numbers and signs; a hyphen or underscore that only joins a name is dropped (all of them if `whole`)."""
+def apart_from_names(text: str, lexicon: Lexicon) -> Iterator[tuple[str, str]]:
+    """The text in pairs: what stands before a name that is written exactly, and that name; the last has none."""
+    at = 0
+    for match in lexicon.exact.finditer(text) if lexicon.exact else ():
+        yield text[at : match.start()], match.group()
+        at = match.end()
+    yield text[at:], ""
+
+
+def sentence_tokens(text: str, lexicon: Lexicon) -> list[Token]:
+    """The tokens of a sentence about this cell."""
+    found: list[Token] = []
+    for before, name in apart_from_names(text, lexicon):
+        found += tokens(before, known=lexicon.words) + ([Token(name, exactly(name))] if name else [])
+    return found
+
+
+def tokens(text: str, *, whole: bool = False, known: Container[str] = ()) -> list[Token]:
+    """Words, numbers and signs; what only joins a name (hyphen, underscore) is dropped, all of it if `whole`.
+
+    A word with capitals inside comes apart (`DockA`), unless it is one of those `known`, only oddly written (`wELD`).
+    """
     found: list[Token] = []
     for match in _WORD.finditer(text):
         piece = match.group()
@@ -192,10 +248,11 @@ def tokens(text: str, *, whole: bool = False) -> list[Token]:
         if (
             piece == "_"
             or (piece == "-" and (whole or _joins(text, match.start())))
+            or (piece == "." and _numbers(text, match.start()))
             or (whole and not piece[0].isalnum())
         ):
             continue
-        for part in _CAMEL.split(piece):
+        for part in [piece] if piece.lower() in known else _CAMEL.split(piece):
             found.append(Token(part, _read(part), glued))
     return found
 
@@ -205,6 +262,11 @@ def _joins(text: str, at: int) -> bool:
     left, right = text[at - 1 : at], text[at + 1 : at + 2]
     letters = not text[max(at - 2, 0) : max(at - 1, 0)].isalnum() and not text[at + 2 : at + 3].isalnum()
     return left.isalnum() and right.isalnum() and not left.isdigit() and not (letters and right.isalpha())
+
+
+def _numbers(text: str, at: int) -> bool:
+    """A full stop between a word and its number, with no space on either side: `cell.3`."""
+    return text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isdigit()
 
 
 def is_number(word: str) -> bool:

@@ -45,6 +45,7 @@ def intent_ask(text: str, scene: CellScene, state: CellState) -> Ask:
         system=RULES,
         schema=_schema(positions, tools, routines),
         check=check,
+        tidy=tidied,
         repairs=REPAIRS,
         timeout_s=TIMEOUT_S,
     )
@@ -73,6 +74,19 @@ def _name(names: Sequence[str]) -> dict[str, Any]:
     if len(names) > MOST_NAMES:
         return {"type": ["string", "null"]}
     return {"anyOf": [{"type": "string", "enum": list(names)}, {"type": "null"}]}
+
+
+def tidied(answer: Any) -> Any:
+    """An intent as it is written everywhere else, in the schema's form; whatever else it holds stays, and is told."""
+    if isinstance(answer, list):
+        answer = {"steps": answer}
+    if not isinstance(answer, Mapping):
+        return answer
+    named = {"goals" if key == "steps" else key: value for key, value in answer.items() if key != "goal"}
+    if isinstance(named.get("goals"), list):
+        empty = dict.fromkeys(("position", "routine", "tool"))
+        named["goals"] = [empty | goal if isinstance(goal, dict) else goal for goal in named["goals"]]
+    return {"unclear": ""} | named
 
 
 def intent_of(answer: Mapping[str, Any]) -> dict[str, Any]:

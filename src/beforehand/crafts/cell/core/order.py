@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from beforehand.crafts.cell.core.builder import refusal, state_problems
-from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price, Spot
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price, Stop
 from beforehand.crafts.cell.core.goals import Task, resolve
 from beforehand.crafts.cell.core.intent import parse_intent
 from beforehand.crafts.cell.core.lookup import Lookup
@@ -140,8 +140,14 @@ def respects(order: Sequence[int], before: Sequence[int]) -> bool:
     return True
 
 
-Label = tuple[Price, tuple[int, ...]]
-"""What an order takes, and the order."""
+Label = tuple[int, int, tuple[int, ...]]
+"""The steps and milliseconds of an order, and the order."""
+
+Ends = dict[int, tuple[Stop, list[Label]]]
+"""By the number of a stop: the stop, and the best orders that end there."""
+
+Front = dict[int, Ends]
+"""By the goals done, as bits."""
 
 
 def _weigh_all(matrix: CostMatrix, before: Sequence[int], limit: Price | None) -> tuple[int, ...] | None:
@@ -149,34 +155,57 @@ def _weigh_all(matrix: CostMatrix, before: Sequence[int], limit: Price | None) -
 
     More than one is kept where one has fewer steps and the other is sooner: the limit binds in both.
     """
-    front: dict[tuple[int, Spot], list[Label]] = {(0, matrix.start): [((0, 0), ())]}
+    front: Front = {0: {matrix.first.number: (matrix.first, [(0, 0, ())])}}
     for _ in matrix.tasks:
-        grown: dict[tuple[int, Spot], list[Label]] = {}
-        for (done, spot), labels in front.items():
+        grown: Front = {}
+        for done, stops in front.items():
             for index, needs in enumerate(before):
-                if done >> index & 1 or needs & ~done:
-                    continue
-                found = matrix.advance(spot, index)
-                if found is None:
-                    continue
-                end, (steps, time) = found
-                offers = [((price[0] + steps, price[1] + time), (*order, index)) for price, order in labels]
-                grown.setdefault((done | 1 << index, end), []).extend(offers)
-        front = {key: _unbeaten(labels, limit) for key, labels in grown.items()}
-    best = [label for labels in front.values() for label in labels]
-    return min(best)[1] if best else None
+                if not done >> index & 1 and not needs & ~done:
+                    _grow(grown.setdefault(done | 1 << index, {}), stops, index)
+        for stops in grown.values():
+            for _, labels in stops.values():
+                _keep_unbeaten(labels, limit)
+        front = grown
+    best = [label for stops in front.values() for _, labels in stops.values() for label in labels]
+    return min(best)[2] if best else None
 
 
-def _unbeaten(labels: list[Label], limit: Price | None) -> list[Label]:
+def _grow(grown: Ends, stops: Ends, index: int) -> None:
+    """Every order that ends at one of these stops, with this goal behind it; not those that are plainly beaten."""
+    for stop, labels in stops.values():
+        leg = stop[index]
+        if leg is None:
+            continue
+        end, more_steps, more_time = leg
+        number = end.number
+        for steps, time, order in labels:
+            steps += more_steps
+            time += more_time
+            if number not in grown:
+                grown[number] = (end, [(steps, time, (*order, index))])
+                continue
+            known = grown[number][1]
+            other = known[0]
+            if steps < other[0] or time < other[1]:
+                known.append((steps, time, (*order, index)))
+            elif steps == other[0] and time == other[1] and order < other[2]:
+                known[0] = (steps, time, (*order, index))
+
+
+def _keep_unbeaten(labels: list[Label], limit: Price | None) -> None:
     """Those no other beats both in steps and in time; without a limit the very best is enough."""
     if limit is None:
-        return [min(labels)]
-    kept: list[Label] = []
-    for label in sorted(labels):
-        within = label[0][0] <= limit[0] and label[0][1] <= limit[1]
-        if within and (not kept or label[0][1] < kept[-1][0][1]):
-            kept.append(label)
-    return kept
+        labels[:] = [min(labels)]
+        return
+    labels.sort()
+    soonest = limit[1] + 1
+    kept = 0
+    for label in labels:
+        if label[0] <= limit[0] and label[1] < soonest:
+            labels[kept] = label
+            kept += 1
+            soonest = label[1]
+    del labels[kept:]
 
 
 def _reordered(goals: list[Goal], order: Sequence[int]) -> Intent:

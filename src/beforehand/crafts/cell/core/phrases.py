@@ -5,11 +5,14 @@ A clause either yields goals and where it ends, or a Mishap at the first word it
 
 from collections.abc import Sequence
 
-from beforehand.crafts.cell.core.lexicon import ARTICLES, ORDER, SMALL_TALK, Lexicon, Token
+from beforehand.crafts.cell.core.lexicon import ARTICLES, ORDER, SMALL_TALK, TOOL_ROUTINES, Lexicon, Token
 from beforehand.crafts.cell.core.place_lists import Mishap, PlaceReader
-from beforehand.crafts.cell.core.sites import Sites
+from beforehand.crafts.cell.core.sites import Sites, is_label
 from beforehand.model.cell import CellScene, Goal
 from beforehand.model.reason import name_list
+
+LETS_GO = ("release", "detach", "unmount", "tool")
+"""How a clause begins that may leave out which tool: there is only the one that is held."""
 
 Clause = tuple[int, list[Goal], str]
 """Where it ends, its goals, and what it was read as."""
@@ -26,9 +29,10 @@ class Reader(PlaceReader):
         verb, after_verb = self.longest(self.lexicon.verbs, at)
         routine, after_routine = self.longest(self.lexicon.routines, at)
         if routine is not None and after_routine >= after_verb:
+            self._refuse_place_or_routine(at, after_routine, before)
             return self._routine(at, at, before)
         if verb == "home":
-            return self._home(after_verb)
+            return self._move(after_verb - 1, "move") if self._goes_on_as_name(after_verb) else self._home(after_verb)
         if verb in ("move", "visit"):
             return self._move(after_verb, verb)
         if verb == "attach":
@@ -38,12 +42,36 @@ class Reader(PlaceReader):
         if verb == "put it back":
             return after_verb, [Goal(action="release_tool")], "Release the tool"
         if verb == "run":
-            return self._routine(at, self.skip(after_verb, (*ARTICLES, "routine")), before)
+            named = self.skip(after_verb, (*ARTICLES, "routine"))
+            if self.words[named : named + 2] in TOOL_ROUTINES:
+                return self.clause(named, before, joined_by)
+            return self._routine(at, named, before)
         if verb == "same":
             return self._same(at, after_verb, before)
         if self.words[at] == "home" and joined_by in ("start", "then"):
             return self._home(at + 1)
         return self._more_places(at, before, joined_by)
+
+    def _refuse_place_or_routine(self, at: int, after: int, before: Sequence[Goal]) -> None:
+        """`go to load 1 and load 2`: the second may be a place to go to, or a routine to run there."""
+        named, end = self.longest(self.lexicon.places, at)
+        last = before[-1] if before else None
+        if named is None or last is None or last.position is None:
+            return
+        if end < after or (end == after and not self._ends_clause(end)):
+            return
+        routines = self.longest(self.lexicon.routines, at)[0] or []
+        came_here = last.action == "move" and last.position == named[0]
+        same = end > after and last.routine in routines
+        if came_here or same or (last.routine and named[0] not in self.supports[last.routine]):
+            return
+        says = f"It is not clear whether {routines[0]} is to run, or {named[0]} is one more place."
+        verb = f"{last.routine} at" if last.routine else "go to"
+        raise Mishap(at, f"{says} Say '{routines[0]} at {named[0]}' or '{verb} {named[0]}'.")
+
+    def _goes_on_as_name(self, at: int) -> bool:
+        """Whether the `home` that ends here is only the first word of a longer name."""
+        return self.words[at - 1] == "home" and self.longest(self.lexicon.places, at - 1)[1] > at
 
     def _home(self, at: int) -> Clause:
         home = self.lexicon.home
@@ -58,19 +86,20 @@ class Reader(PlaceReader):
         return end, goals, f"Move to {name_list(places)}"
 
     def _attach(self, at: int) -> Clause:
-        tool, end = self._tool(self.skip(at, ARTICLES))
+        tool, end = self._tool(self._tool_name_begins(at))
         if self.word(end) == "off":
             return end + 1, [Goal(action="release_tool", tool=tool)], f"Release {tool}"
         end = end + 1 if self.word(end) == "up" else end
         return end, [Goal(action="attach_tool", tool=tool)], f"Attach {tool}"
 
     def _release(self, start: int, at: int, verb: str) -> Clause:
-        at = self.skip(at, ARTICLES)
+        at = self._tool_name_begins(at)
         tool: str | None = None
-        if self.word(at) == "tool":
+        named = self.longest(self.lexicon.tools, at)[0] is not None
+        if self.word(at) == "tool" and not named:
             end = at + 1
-        elif self._ends_clause(at) and self.words[start] in ("release", "detach", "unmount"):
-            end = at
+        elif self._ends_clause(self.skip(at, ("routine",))) and self.words[start] in LETS_GO and not named:
+            end = self.skip(at, ("routine",))
         else:
             tool, end = self._tool(at)
         tail = self.word(end)
@@ -82,6 +111,12 @@ class Reader(PlaceReader):
             raise Mishap(start)
         return end, [Goal(action="release_tool", tool=tool)], f"Release {tool or 'the tool'}"
 
+    def _tool_name_begins(self, at: int) -> int:
+        """Behind the verb and the article, unless a name begins before: `attach tool 2`, `release the A1`."""
+        end = self.skip(at, ARTICLES)
+        starts = range(at - (self.words[at - 1] == "tool"), end)
+        return next((start for start in starts if self.longest(self.lexicon.tools, start)[0] is not None), end)
+
     def _tool(self, at: int) -> tuple[str, int]:
         """A tool by its name, or by its kind where there is only one of that kind."""
         found, end = self.longest(self.lexicon.tools, at)
@@ -92,11 +127,13 @@ class Reader(PlaceReader):
         return found[0], end + 1 if self.word(end) == "tool" else end
 
     def _tool_of_kind(self, at: int) -> tuple[list[str], int]:
-        own = {word for tool in self.kit.all for word in tool.family}
+        own = {word for tool in self.kit.all for word in tool.family if not is_label(word)}
         end = at
         while self.word(end) in own:
             end += 1
         found = [tool.name for tool in self.kit.of(self.words[at:end])] if end > at else []
+        if self.words[at:end] == ("tool",):
+            found = [tool.name for tool in self.kit.all]
         if not found:
             raise Mishap(min(at, len(self.words) - 1), "" if at < len(self.words) else "The sentence names no tool.")
         return found, end
@@ -107,7 +144,7 @@ class Reader(PlaceReader):
             raise Mishap(min(at, len(self.words) - 1))
         if len(found) > 1:
             raise Mishap(at, f"'{self.tokens[at].text}' can mean {name_list(sorted(found))}.")
-        routine = found[0]
+        routine, end = found[0], self.skip(end, ("routine",)) if at > start else end
         return self._where(start, self._with_tool(end, routine), routine, before)
 
     def _where(self, start: int, at: int, routine: str, before: Sequence[Goal]) -> Clause:

@@ -7,7 +7,16 @@ one kind throughout, or it is not read.
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from beforehand.crafts.cell.core.lexicon import ARTICLES, ORDER, ORDINALS, Lexicon, Phrase, Token, is_number
+from beforehand.crafts.cell.core.lexicon import (
+    ARTICLES,
+    ORDER,
+    ORDINALS,
+    WHOLE_KIND,
+    Lexicon,
+    Phrase,
+    Token,
+    is_number,
+)
 from beforehand.crafts.cell.core.sites import GENERIC, Site, Sites, Unclear, is_label, labels_between
 from beforehand.model.cell import CellScene
 from beforehand.model.reason import name_list
@@ -19,6 +28,10 @@ BRIDGES = ("to", "through", "thru", "-", "–", "—", "till", "..")
 
 CLEAR = ("-", "–", "—", "..")
 """Bridges that are a range behind "go to" as well."""
+
+
+GOES_ON = ("and", "to", "then", "finally", "afterwards", "with", "using", "please")
+"""Words behind which nothing is named by the `a` before them: it is a letter, not an article."""
 
 
 class Mishap(Exception):  # noqa: N818  not an error of the program: a clause that is not one
@@ -100,7 +113,7 @@ class PlaceReader:
         word = self.word(at)
         if word == "everywhere" and routine:
             return at + 1, list(self.supports[routine])
-        if word not in ("all", "every", "each", "both"):
+        if word not in WHOLE_KIND:
             return None
         start = self.skip(at + 1, ("of", "the"))
         count = self.word(start) if is_number(self.word(start)) else ""
@@ -124,6 +137,8 @@ class PlaceReader:
                 raise Mishap(at, f"It is not clear which of these are meant: {name_list(sorted(runs))}.")
             return list(runs)
         if not told and any(site.family[-1:] == ("pos",) and len(site.family) > 1 for site in self.sites.all):
+            raise Mishap(at, "It is not clear which positions are meant: name them.")
+        if not sites and not told:
             raise Mishap(at, "It is not clear which positions are meant: name them.")
         if not sites:
             asked = " ".join(kind)
@@ -233,7 +248,7 @@ class PlaceReader:
 
     def _place(self, at: int, routine: str | None, kind: Phrase) -> tuple[int, Site, Phrase]:
         """A place by name, by kind and label, by kind alone, by ordinal, or by label; and its kind."""
-        for start in (at, self.skip(at, ARTICLES)):
+        for start in range(at, self.skip(at, ARTICLES) + 1):
             named, end = self.longest(self.lexicon.places, start)
             if named is not None:
                 if len(named) > 1:
@@ -258,7 +273,7 @@ class PlaceReader:
         """A letter alone that some position's name ends in: `weld a and b`."""
         word, following = self.word(at), self.word(at + 1)
         known = len(word) == 1 and word.isalpha() and word in self.sites.labels
-        joined = following in ("and", "to", *self.sites.labels)
+        joined = following in (*GOES_ON, *self.sites.labels)
         return known and not (word == "a" and following.isalpha() and not joined)
 
     def _kind(self, at: int) -> int:

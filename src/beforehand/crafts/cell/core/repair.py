@@ -67,6 +67,7 @@ def _mended(
     mending = _Mending(lookup, Walk(lookup, start, state.current_tool))
     mending.problems += amiss
     for line, change in zip(lines, changes or [""] * len(lines), strict=True):
+        mending.begin(line)
         mending.change(change)
         mending.take(line)
     return mending.result(state)
@@ -131,6 +132,10 @@ class _Mending:
         self.origin: list[int | None] = []
         self.dropped: list[int] = []
         self.problems: list[Problem] = []
+
+    def begin(self, line: Line) -> None:
+        """What is wrong from here on is told of this line."""
+        self.walk.goal, self.walk.label = line.at + 1, line.label
 
     def change(self, tool: str) -> None:
         """Have another tool on, or none, before the next line asks for it."""

@@ -22,7 +22,7 @@ from beforehand.model.cell import (
 )
 from beforehand.model.errors import BadInputError
 from beforehand.model.paper import Paper
-from beforehand.model.reason import Problem
+from beforehand.model.reason import Problem, unknown
 from beforehand.ports.machines import MachineKinds
 
 KEYS = ("kind", "name", "positions", "moves", "tools", "routines", "state", "speed_mps", "controller")
@@ -62,20 +62,6 @@ def read_cell(document: Any) -> CellScene:
         speed_mps=speed,
         controller=controller,
     )
-
-
-def check_cell(scene: CellScene) -> list[Problem]:
-    """The same judgement on a scene that came from elsewhere, such as a graph database."""
-    paper = Paper()
-    _check_sense(
-        paper,
-        [(f"positions[{at}]", place) for at, place in enumerate(scene.positions)],
-        [(f"moves[{at}]", move) for at, move in enumerate(scene.moves)],
-        [(f"tools[{at}]", tool) for at, tool in enumerate(scene.tools)],
-        [(f"routines[{at}]", routine) for at, routine in enumerate(scene.routines)],
-        scene.state,
-    )
-    return [*paper.problems, *_controller_problems(scene.controller)]
 
 
 def warnings(scene: CellScene) -> list[Problem]:
@@ -136,10 +122,28 @@ def _check_sense(
         paper.unique(supports, "supported position")
         for where, place in supports:
             paper.known(place, where, "position", places)
+    _check_actions_after(paper, routines)
     if state:
         paper.known(state.current_position, "state.current_position", "position", places)
         if state.current_tool != NO_TOOL:
             paper.known(state.current_tool, "state.current_tool", "tool", names)
+
+
+def _check_actions_after(paper: Paper, routines: list[tuple[str, Routine]]) -> None:
+    """What follows a routine is `move_safe`, or a routine that runs at the same position."""
+    at_place: dict[str, list[str]] = {}
+    for _, routine in routines:
+        for support in routine.supported_at:
+            at_place.setdefault(support.position, []).append(routine.name)
+    for path, routine in routines:
+        for at, support in enumerate(routine.supported_at):
+            valid = [MOVE_SAFE, *at_place[support.position]]
+            if support.action_after and support.action_after not in valid:
+                told = unknown(
+                    "action_after", support.action_after, valid, inside=support.position, plural="actions there"
+                )
+                where = f"{path}.supported_at[{at}].action_after"
+                paper.add(where, told.says, code="scene.unknown_action_after", nearest=told.nearest)
 
 
 def _check_moves(paper: Paper, moves: list[tuple[str, Move]], places: dict[str, str]) -> None:

@@ -10,12 +10,14 @@ from itertools import islice, permutations
 
 import numpy as np
 
-from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Price
+from beforehand.crafts.cell.core.cost_matrix import CostMatrix, Order, Price, Walk
 from beforehand.crafts.cell.core.cost_rows import FAR, Floats, Rows
+from beforehand.crafts.cell.core.neighbours import Sweep, runs_of
 
-Order = tuple[int, ...]
-Found = tuple[tuple[bool, int, int], Order]
-"""Whether it takes longer than the limit, steps and milliseconds; and the order."""
+Rank = tuple[bool, int, int]
+"""Whether it takes longer than the limit, steps and milliseconds."""
+
+Found = tuple[Rank, Order]
 
 WORK = 90_000_000
 """Matrix cells that may be looked at in all; what bounds the time."""
@@ -47,6 +49,11 @@ class _Search:
         self.bound = any(before)
         self.left = WORK
         self.rows = Rows(matrix)
+        self.sweep = Sweep(self.count + 2)
+        self.walk = Walk(matrix.first, ())
+        """The last one; a descent goes on from it."""
+        self.ends: dict[Order, Found] = {}
+        """What an order has been improved to: kicks come to the same orders again and again."""
 
     def run(self) -> Order | None:
         """Down from the order given and from the likeliest others, then on from the best end of these."""
@@ -55,12 +62,14 @@ class _Search:
         return self._kick(min(ends))[1] if ends else None
 
     def _priced(self, order: Order) -> Found | None:
+        rank = self._rank(self.matrix.price(order))
+        return None if rank is None else (rank, order)
+
+    def _rank(self, price: Price | None) -> Rank | None:
         """What an order takes; one that takes longer than the limit ranks behind all that do not."""
-        price = self.matrix.price(order)
         if price is None:
             return None
-        late = self.limit is not None and price[1] > self.limit[1]
-        return (late, *price), order
+        return self.limit is not None and price[1] > self.limit[1], *price
 
     def _starts(self) -> Iterator[Order]:
         """As given, always the cheapest next, and tool by tool in one sequence of tools after the other."""
@@ -84,23 +93,24 @@ class _Search:
 
     def _greedy(self, tools: Sequence[str] | None) -> Order | None:
         """Always the cheapest goal next; with tools, all that needs no change first, then the next tool's."""
-        spot, done = self.matrix.start, 0
+        stop, done = self.matrix.first, 0
         order: list[int] = []
         taken = np.zeros(self.count)
+        ranks = None if tools is None else self._rank_of_tools(tools)
         while len(order) < self.count:
-            prices = self.rows.row(spot) + taken
-            if tools is not None:
-                prices = prices + np.where(self.rows.fits(spot), 0.0, FAR / 4) + self._rank_of_tools(tools)
+            prices = self.rows.row(stop) + taken
+            if ranks is not None:
+                prices = prices + self.rows.apart(stop.spot) + ranks
             if self.bound:
                 prices = prices + np.array([FAR * 2 if needs & ~done else 0.0 for needs in self.before])
             index = int(prices.argmin())
-            found = self.matrix.advance(spot, index)
-            if found is None or taken[index] or self.before[index] & ~done:
+            leg = stop[index]
+            if leg is None or taken[index] or self.before[index] & ~done:
                 return None
             order.append(index)
             taken[index] = FAR * 4
             done |= 1 << index
-            spot = found[0]
+            stop = leg[0]
         return tuple(order)
 
     def _rank_of_tools(self, tools: Sequence[str]) -> Floats:
@@ -118,33 +128,34 @@ class _Search:
 
     def _improve(self, best: Found) -> Found:
         """Take every true gain among the most promising neighbours, the most promising first."""
-        matrix, runs = self._matrix(best[1])
-        self.left -= matrix.size * 5 + OVERHEAD
-        offers = sorted(_turns(matrix) + _shifts(matrix, runs))[: MOST_OFFERS * (3 if self.bound else 1)]
+        self.left -= self.sweep.cells * 5 + OVERHEAD  # for an order known already too: the work is what is counted
+        known = self.ends.get(best[1])
+        if known is None:
+            known = self.ends[best[1]] = self._gains(best)
+        return best if known[1] == best[1] else known
+
+    def _gains(self, best: Found) -> Found:
         given = best[1]
-        for _, turns, k, end, m in offers:
-            behind = given[m - 1] if m else None
-            changed = _changed(best[1], given[k - 1 : end], turns, behind)
-            if changed is None or not self._allowed(changed):
+        walk = self.walk if self.walk.order == given else Walk(self.matrix.first, given)
+        matrix, runs = self._matrix(walk)
+        offers = sorted(self.sweep.turns(matrix) + self.sweep.shifts(matrix, runs))
+        for _, turns, k, end, m in offers[: MOST_OFFERS * (3 if self.bound else 1)]:
+            changed = _changed(walk.order, given[k - 1 : end], turns, given[m - 1] if m else None)
+            rank = changed and self._rank(walk.price(*changed))
+            if changed is None or rank is None or rank >= best[0]:
                 continue
-            found = self._priced(changed)
-            if found is not None and found[0] < best[0]:
-                best = found
+            other = walk.changed(*changed)
+            if self._allowed(other.order):
+                best, walk = (rank, other.order), other
+        self.walk = walk
         return best
 
-    def _matrix(self, order: Order) -> tuple[Floats, list[tuple[int, int]]]:
+    def _matrix(self, walk: Walk) -> tuple[Floats, list[tuple[int, int]]]:
         """Rough price from each goal (row) to each (column) in this order, a start before and a sink after it."""
         matrix = np.zeros((self.count + 2, self.count + 2))
-        where = np.array(order)
-        spot = self.matrix.start
-        tools = [spot[1]]
-        matrix[0, 1:-1] = self.rows.row(spot)[where]
-        for row, index in enumerate(order, 1):
-            found = self.matrix.advance(spot, index)
-            spot = found[0] if found else spot
-            matrix[row, 1:-1] = self.rows.row(spot)[where]
-            tools.append(spot[1])
-        return matrix, _runs(tools)
+        rows = self.rows.table(walk.stops).take([stop.number for stop in walk.stops], axis=0)
+        matrix[:-1, 1:-1] = rows.take(walk.order, axis=1)
+        return matrix, runs_of([stop.spot[1] for stop in walk.stops])
 
     def _kick(self, best: Found) -> Found:
         """Swap two neighbouring runs of the best order and descend again; where to cut follows a fixed pattern."""
@@ -169,62 +180,17 @@ class _Search:
         return best
 
 
-Offer = tuple[float, bool, int, int, int]
-"""Rough change, whether the run is turned (else shifted), its first and last (from 1), and what it goes behind."""
+def _changed(order: Order, run: Order, turns: bool, behind: int | None) -> tuple[int, Order] | None:
+    """The run turned or put behind a goal: where the order changes and what stands there then, up to where it goes on.
 
-
-def _turns(matrix: Floats) -> list[Offer]:
-    """Runs walked the other way round."""
-    size = matrix.shape[0]
-    forth = np.concatenate([[0.0], np.cumsum(np.diagonal(matrix, 1))])
-    back = np.concatenate([[0.0], np.cumsum(np.diagonal(matrix, -1))])
-    inner = np.arange(1, size - 1)
-    enter, leave = np.diagonal(matrix, 1)[:-1], np.diagonal(matrix, 1)[1:]
-    swing = (back - forth)[1 : size - 1]
-    change = matrix[:-2, 1:-1] + matrix[1:-1, 2:] + (swing - leave)[None, :] - (swing + enter)[:, None]
-    change = np.where(inner[None, :] > inner[:, None], change, np.inf)
-    return [(value, True, i + 1, j + 1, 0) for value, i, j in _lowest(change)]
-
-
-def _shifts(matrix: Floats, runs: list[tuple[int, int]]) -> list[Offer]:
-    """Short runs, and whole runs with one tool, put somewhere else."""
-    size = matrix.shape[0]
-    short = [(k, k + more) for more in range(3) for k in range(1, size - 1 - more)]
-    pieces = np.array(short + runs)
-    k, end = pieces[:, 0], pieces[:, 1]
-    gone = matrix[k - 1, k] + matrix[end, end + 1] - matrix[k - 1, end + 1]
-    change = matrix.T[k, :-1] + matrix[end, 1:] - np.diagonal(matrix, 1)[None, :] - gone[:, None]
-    m = np.arange(size - 1)[None, :]
-    change[(m >= k[:, None] - 1) & (m <= end[:, None])] = np.inf
-    return [(value, False, int(k[i]), int(end[i]), j) for value, i, j in _lowest(change)]
-
-
-def _lowest(change: Floats) -> list[tuple[float, int, int]]:
-    """The best cell of each row, of those that promise anything."""
-    columns = change.argmin(axis=1)
-    values = change[np.arange(len(columns)), columns]
-    rows = np.flatnonzero(values < -1e-9)
-    return [(float(values[row]), int(row), int(columns[row])) for row in rows]
-
-
-def _runs(tools: list[str]) -> list[tuple[int, int]]:
-    """Neighbouring goals done with one tool, and up to three such runs together."""
-    edges = [1] + [at for at in range(2, len(tools)) if tools[at] != tools[at - 1]] + [len(tools)]
-    return [
-        (edges[first], edges[first + many] - 1)
-        for many in (1, 2, 3)
-        for first in range(len(edges) - many)
-        if edges[first + many] - edges[first] > 3
-    ]
-
-
-def _changed(order: Order, run: Order, turns: bool, behind: int | None) -> Order | None:
-    """The order with the run turned or put behind a goal; None when an earlier change has torn the run apart."""
-    at = order.index(run[0])
-    if order[at : at + len(run)] != run:
+    None when an earlier change has torn the run apart.
+    """
+    at, length = order.index(run[0]), len(run)
+    if order[at : at + length] != run:
         return None
-    rest = order[:at] + order[at + len(run) :]
     if turns:
-        return rest[:at] + run[::-1] + rest[at:]
-    place = 0 if behind is None else rest.index(behind) + 1
-    return rest[:place] + run + rest[place:]
+        return at, run[::-1]
+    place = 0 if behind is None else order.index(behind) + 1
+    if place <= at:
+        return place, run + order[place:at]
+    return at, order[at + length : place] + run

@@ -13,11 +13,14 @@ from beforehand.crafts.cell.core.grammar import Refusal
 from beforehand.crafts.cell.core.lexicon import (
     ARTICLES,
     HARD,
+    TOOL_ROUTINES,
     Lexicon,
     Phrase,
     Token,
+    apart_from_names,
     is_number,
     lexicon,
+    sentence_tokens,
     tokens,
 )
 from beforehand.crafts.cell.core.sites import GENERIC
@@ -25,12 +28,13 @@ from beforehand.crafts.cell.core.spelling import corrected, singular
 from beforehand.model.cell import ATTACH, RELEASE, CellScene
 from beforehand.model.reason import Problem, unknown
 
-_PIECE = re.compile(r"[\w'’-]+|[^\w\s]")
+_PIECE = re.compile(r"[\w'’-]+(?:\.\d[\w-]*)*|[^\w\s]")
 _JOINTS = frozenset(["and", "then", "afterwards", "finally", "lastly", "next", "also", "subsequently", *"&+,;.!:"])
 _TALK = frozenset(["please", "kindly", "now", "ok", "okay", "robot", "hi", "hello", "hey"])
 _TAILS = frozenset(["back", "away", "down", "off", "on", "up", "tool", "place", "position", "routine"])
 _AT = ("at", "in", "on", "to")
 _FILLERS = frozenset(["so", "well", "just", "still", "even", "already", "um", "uh", "oh", "yes", "i", "mean"])
+_FILLERS |= {"everything", "anything", "something", "everyone", "anyone", "someone", "anywhere", "somewhere"}
 LONGEST_NAME = 4
 
 WrittenWord = tuple[str, Token]
@@ -43,18 +47,21 @@ def unknown_names_in(text: str, scene: CellScene, refusal: Refusal) -> list[Prob
     if any(word == "?" or word.lower() in HARD or corrected(word.lower(), known) in HARD for word in refusal.words):
         return []
     found = [_problem(scene, "position", name, f"Pos_{name}" if is_number(name) else name) for name in refusal.unknown]
-    for clause in _clauses(text):
+    for clause in _clauses(text, known):
         found += _Clause(scene, known, clause).unknown_names()
     return list({(one.code, one.about): one for one in found}.values())
 
 
-def _clauses(text: str) -> list[list[WrittenWord]]:
+def _clauses(text: str, known: Lexicon) -> list[list[WrittenWord]]:
     clauses: list[list[WrittenWord]] = [[]]
-    for piece in _PIECE.findall(text):
-        if piece.lower() in _JOINTS:
-            clauses.append([])
-        elif piece.lower() not in _TALK:
-            clauses[-1] += [(piece, token) for token in tokens(piece)]
+    words = known.words
+    for before, name in apart_from_names(text, known):
+        for piece in _PIECE.findall(before):
+            if piece.lower() in _JOINTS:
+                clauses.append([])
+            elif piece.lower() not in _TALK:
+                clauses[-1] += [(piece, token) for token in tokens(piece, known=words)]
+        clauses[-1] += [(name, token) for token in sentence_tokens(name, known)]
     return [clause for clause in clauses if clause]
 
 
@@ -90,13 +97,15 @@ class _Clause:
         while end > at and self.words[end - 1] in _TAILS:
             end -= 1
         own = {word for tool in self.known.kit for word in tool.family}
-        if at >= end or self.words[at] in own:
+        if at >= end or self.words[at] in own or self._longest(self.known.tools, at)[0] is not None:
             return []
         return self._name("tool", at, end)
 
     def _routine(self, at: int) -> list[Problem]:
         """`X at Pos_1`: judged only where a known place closes the clause."""
-        if self._longest(self.known.routines, at)[0] is not None:
+        if self._longest(self.known.routines, at)[0] is not None or self._is_place(at):
+            return []
+        if self.words[at : at + 2] in TOOL_ROUTINES:
             return []
         for end in range(at + 1, len(self.words)):
             place = self._past(end, (*_AT, *ARTICLES))

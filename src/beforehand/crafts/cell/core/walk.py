@@ -55,6 +55,8 @@ class Walk:
         self.notes: list[Reason] = []
         self.problems: list[Problem] = []
         self.goal = 1
+        self.label = ""
+        """How a sentence names the step that is walked, where that is not by its number."""
 
     def do(self, task: Task) -> None:
         self.goal = task.number
@@ -199,7 +201,7 @@ class Walk:
         problem = Problem(
             code=code,
             about=about,
-            says=f"Step {self.goal}: {says}",
+            says=f"{self.label or f'Step {self.goal}'}: {says}",
             try_next=try_next,
             path=f"steps[{self.goal - 1}]",
             nearest=nearest_names(about, names),

@@ -9,12 +9,18 @@ from typing import Any
 
 from beforehand.crafts.drafting.core.fence import TOLD, fenced
 from beforehand.crafts.drafting.core.prompt import tool_lines
-from beforehand.crafts.drafting.core.wire import ARGUMENTS, arguments_of, step_document, step_schema
+from beforehand.crafts.drafting.core.wire import (
+    ARGUMENTS,
+    MOST_PROPOSALS,
+    arguments_of,
+    step_document,
+    step_schema,
+    tidied_proposals,
+)
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.ports.model import Ask, Message
 
 VERBS = ("retry", "skip", "insert", "abort")
-MOST_PROPOSALS = 3
 LONGEST_WHY = 500
 TIMEOUT_S = 90.0
 RULES = f"""A step of a running plan has failed, and a person decides what to do. You propose what they might answer.
@@ -58,6 +64,7 @@ def advice_ask(failure: Failure, catalog: ToolCatalog, talk: Sequence[Message] =
         (Message("user", told), *talk),
         system=f"{RULES}\n\nThe tools:\n{tool_lines(tools)}",
         schema=_schema([spec.name for spec in tools]),
+        tidy=tidied_proposals,
         repairs=0,
         timeout_s=TIMEOUT_S,
     )

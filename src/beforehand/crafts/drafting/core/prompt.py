@@ -9,7 +9,7 @@ from typing import Any
 
 from beforehand.crafts.drafting.core.fence import TOLD, fenced
 from beforehand.crafts.drafting.core.snapshot import Snapshot
-from beforehand.crafts.drafting.core.wire import plan_schema
+from beforehand.crafts.drafting.core.wire import plan_schema, tidied_plan
 from beforehand.ports.model import Ask, Message
 from beforehand.ports.tool import ToolSpec
 
@@ -54,6 +54,7 @@ def draft_ask(request: Request, talk: Sequence[Message] = ()) -> Ask:
         (Message("user", _told(request)), *talk),
         system=f"{RULES}\n\nThe tools:\n{tool_lines(request.tools)}",
         schema=plan_schema([spec.name for spec in request.tools]),
+        tidy=tidied_plan,
         repairs=0,
         timeout_s=TIMEOUT_S,
         max_output_tokens=LONGEST_ANSWER,
@@ -90,8 +91,8 @@ def _told(request: Request) -> str:
     return "\n\n".join(parts)
 
 
-def corrected(answer: str, problems: Sequence[str]) -> tuple[Message, Message]:
+def corrected(answer: str, problems: Sequence[str], what: str = "plan") -> tuple[Message, Message]:
     """An answer that cannot be used, and what the model is told about it."""
     listed = "\n".join(f"- {problem}" for problem in problems)
-    told = f"That plan cannot be used:\n{listed}\nGive the whole plan again, corrected."
+    told = f"That {what} cannot be used:\n{listed}\nGive the whole {what} again, corrected."
     return Message("assistant", answer), Message("user", told)

@@ -76,7 +76,7 @@ def _behind(name: str, needs: Needs) -> set[str]:
 def remarks_on(steps: Sequence[Step], catalog: ToolCatalog) -> list[str]:
     """What a reviewer should know of a sound draft: what moves or may destroy something, and what nobody checks."""
     specs = {step.id: spec for step in steps if (spec := catalog.get(step.tool)) is not None}
-    moving = [name for name, spec in specs.items() if spec.effect == "physical"]
+    moving = [name for name, spec in specs.items() if spec.moves]
     harmful = [name for name, spec in specs.items() if spec.destructive != "never"]
     unchecked = _unchecked(steps, catalog)
     notes = [f"Moves a machine: {', '.join(moving)}."] if moving else []

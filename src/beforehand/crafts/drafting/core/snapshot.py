@@ -26,15 +26,20 @@ _SECRET_NAMES = re.compile(
     re.IGNORECASE,
 )
 _LEFT_OUT = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
-_ASSIGNED = re.compile(
-    r"(?i)([\w.-]*(?:passw(?:or)?d|secret|token|api[_-]?key|private[_-]?key|credential|authorization)[\w.-]*"
-    r"[\"']?\s*[:=]\s*)(?!\(hidden\))(\"[^\"\n]*\"|'[^'\n]*'|[^\n]+)"
+_WORD = (
+    r"[\w.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|private[_-]?key|access[_-]?key|account[_-]?key"
+    r"|credential|authorization)[\w.-]*"
 )
+_VALUE = r"\"[^\"\n]*\"|'[^'\n]*'"
+_ASSIGNED = re.compile(rf"(?i)({_WORD}[\"']?\s*[:=]\s*)(?!\(hidden\))({_VALUE}|[|>][-+\d]*(?:\n[ \t]+[^\n]*)+|[^\n]+)")
+_GIVEN = re.compile(rf"(?i)(--{_WORD}[ \t]+|<{_WORD}>)(?!\(hidden\))({_VALUE}|[^\s<>]+)|(\b{_WORD}\()({_VALUE})")
+"""As an option, in an element, or as the argument of a call."""
 _SHAPES = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}"
-    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*|(?<=://)[^\s/:@]+:[^\s/@]+(?=@)"
+    r"sk-[A-Za-z0-9_-]{16,}|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
+    r"|glpat-[\w-]{16,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|xox[abprs]-[A-Za-z0-9-]{10,}|(?i:(?<=bearer ))[\w.~+/=-]{8,}"
+    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*|(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"
 )
-_KEY_BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*", re.DOTALL)
+_KEY_BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,14 @@ def head_of(content: bytes, size: int) -> str | None:
 def without_secret_looks(text: str) -> str:
     """A text whose values that look like secrets are blanked out."""
     text = _KEY_BLOCK.sub(HIDDEN, text)
-    text = _ASSIGNED.sub(lambda found: f"{found[1]}{HIDDEN}", text)
+    for known_by_name in (_ASSIGNED, _GIVEN):
+        text = known_by_name.sub(_blanked, text)
     return _SHAPES.sub(HIDDEN, text)
+
+
+def _blanked(found: re.Match[str]) -> str:
+    """The name of a value, and nothing of the value."""
+    return f"{next(name for name in found.groups()[::2] if name)}{HIDDEN}"
 
 
 def bounded(files: Sequence[Seen], left_out: int) -> Snapshot:

@@ -1,5 +1,6 @@
 """A plan as a model writes it: lists only, since models that keep strictly to a schema return objects with free names
-empty. Each argument is a name and a JSON text.
+empty. Each argument is a name and a JSON text. Models that keep to no schema write plans as plans are written
+everywhere else; that is brought into the schema's form first.
 
 What it becomes is an ordinary plan document, checked like anybody's. What a step may destroy is read from the tools.
 """
@@ -15,6 +16,7 @@ Document = dict[str, Any]
 MOST_STEPS = 200
 MOST_REMARKS = 10
 LONGEST_REMARK = 300
+MOST_PROPOSALS = 3
 
 
 def _object(**fields: Any) -> Document:
@@ -62,6 +64,72 @@ def plan_schema(tools: Sequence[str]) -> Document:
         edge_cases=_list({"type": "string"}, "What may go wrong and how the plan deals with it, a sentence each."),
         cannot=_text("Why it cannot be done with these tools, a sentence; empty where there is a plan."),
     )
+
+
+_SPELLINGS = {
+    "dependsOn": "depends_on",
+    "requiresApproval": "requires_approval",
+    "onFailure": "on_failure",
+    "edgeCases": "edge_cases",
+}
+_NOT_ITS_TO_SAY = ("estimatedDuration", "estimated_duration", "order", "status")
+"""Fields of plans that are worked out here, whatever a model thinks of them."""
+
+
+def tidied_plan(answer: Any) -> Any:
+    """An answer in the form that plans have everywhere else, in the schema's; what fits neither stays, and is told."""
+    plan = _tidied({"steps": answer} if isinstance(answer, list) else answer, name="", edge_cases=[], cannot="")
+    if isinstance(plan, dict) and plan["cannot"]:
+        plan.setdefault("steps", [])
+    return _with_steps(plan)
+
+
+def tidied_step(step: Any) -> Any:
+    """The same for a step: arguments as an object, names in camelCase, what has a default left out."""
+    defaults: Document = {"description": "", "depends_on": [], "requires_approval": False, "when": ""}
+    made = _tidied(step, **defaults, args=[], on_failure="continue")
+    if isinstance(made, dict):
+        made["args"] = listed_arguments(made["args"])
+        if isinstance(made.get("id"), int):
+            made["id"] = str(made["id"])
+        if isinstance(made["depends_on"], list):
+            made["depends_on"] = [str(name) if isinstance(name, int) else name for name in made["depends_on"]]
+    return made
+
+
+def listed_arguments(args: Any) -> Any:
+    """Arguments written as an object, as the schema's list."""
+    if not isinstance(args, Mapping):
+        return args
+    return [{"name": name, "json_value": json.dumps(value, ensure_ascii=False)} for name, value in args.items()]
+
+
+def _tidied(written: Any, **defaults: Any) -> Any:
+    if not isinstance(written, Mapping):
+        return written
+    named = {_SPELLINGS.get(key, key): value for key, value in written.items() if key not in _NOT_ITS_TO_SAY}
+    return defaults | {key: value for key, value in named.items() if value is not None or key not in defaults}
+
+
+def _with_steps(made: Any) -> Any:
+    if isinstance(made, dict) and isinstance(made.get("steps"), list):
+        made["steps"] = [tidied_step(step) for step in made["steps"]]
+    return made
+
+
+def tidied_proposals(answer: Any) -> Any:
+    """The same for proposals: one alone, a bare list of them, or the object that holds the list; the first few."""
+    if isinstance(answer, Mapping) and "proposals" not in answer:
+        answer = [answer]
+    listed = answer.get("proposals") if isinstance(answer, Mapping) else answer
+    if not isinstance(listed, list):
+        return answer
+    return {"proposals": [_tidied_proposal(one) for one in listed[:MOST_PROPOSALS]]}
+
+
+def _tidied_proposal(written: Any) -> Any:
+    made = _with_steps(_tidied(written, why="", args=[], steps=[]))
+    return made | {"args": listed_arguments(made["args"])} if isinstance(made, dict) else made
 
 
 def plan_document(answer: Mapping[str, Any], catalog: ToolCatalog) -> tuple[Document, list[str]]:

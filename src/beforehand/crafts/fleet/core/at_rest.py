@@ -1,12 +1,16 @@
 """Whether a fleet has come to rest: nothing moves, nothing could be done, and nothing will change by itself."""
 
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 
+from beforehand.crafts.fleet.core.batches import Pair, pairs_of
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.dispatch import Queue
+from beforehand.crafts.fleet.core.carrying import cannot_carry
 from beforehand.crafts.fleet.core.rules import SUSPECT_AFTER
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import KINDS
+from beforehand.crafts.fleet.core.work_queue import Queue
 from beforehand.model.fleet import Robot
 
 
@@ -15,7 +19,9 @@ def is_settled(state: FleetState, now_ms: int) -> bool:
         task = state.tasks[task_id]
         if task.status in ("held", "stale") and task.waits_for == "person":
             continue
-        if task.robot_id is None and (state.hold or not _could_reach(state, task.source_id, task.target_id)):
+        if task.robot_id is None and (state.hold or not _could_be_done(state, pairs_of(task))):
+            continue
+        if task.robot_id is not None and _waits_for_person(state, task.robot_id):
             continue
         return False
     if any(not _at_rest(state, robot, now_ms) for robot in state.robots.values()):
@@ -33,7 +39,22 @@ def _at_rest(state: FleetState, robot: Robot, now_ms: int) -> bool:
         asked_soon = robot.lost_ts_ms is not None and robot.task_id is None
         if asked_soon or robot.errand_rest_ts_ms > now_ms:
             return False
-    return robot.errand is None or robot.errand.state == "there" or robot.held
+    if robot.errand is None or robot.errand.state == "there" or robot.held:
+        return True
+    return _waits_for_person(state, robot.robot_id)
+
+
+def _waits_for_person(state: FleetState, robot_id: str) -> bool:
+    """Whether it waits for ground, and somebody on the way to whoever has it is asked about."""
+    asked = {one.about.get("robotId") for one in state.decisions.values() if "waitsFor" in one.about}
+    known: set[str] = set()
+    name: str | None = robot_id
+    while asked and name is not None and name not in known:
+        if state.robots[name].waits_for is not None and name in asked:
+            return True
+        known.add(name)
+        name = state.robots[name].waits_for
+    return False
 
 
 def _work_left(state: FleetState, now_ms: int) -> bool:
@@ -46,7 +67,7 @@ def _work_left(state: FleetState, now_ms: int) -> bool:
     for stream in state.streams.values():
         if stream.enabled:
             for candidate in KINDS[stream.kind].evaluate(queue.view(stream.stream_id)):
-                if _could_reach(state, candidate.source_id, candidate.target_id):
+                if _could_be_done(state, ((candidate.source_id, candidate.target_id), *candidate.more)):
                     return True
     return False
 
@@ -56,13 +77,16 @@ def _may_work_again(robot: Robot) -> bool:
     return usable and robot.task_id is None and robot.load_state != "loaded" and robot.lost_ts_ms is None
 
 
-def _could_reach(state: FleetState, source_id: str, target_id: str) -> bool:
+def _could_be_done(state: FleetState, pairs: Sequence[Pair]) -> bool:
+    """Whether some robot can come to all these places and may carry what lies there."""
     routes = state.routes
-    source, target = state.worksites[source_id].node_id, state.worksites[target_id].node_id
-    if math.isinf(routes.between(source, target)):
+    way = [state.worksites[site_id].node_id for site_id in (*(one for one, _ in pairs), *(two for _, two in pairs))]
+    if any(math.isinf(routes.between(one, other)) for one, other in pairwise(way)):
         return False
     for robot_id, robot in state.robots.items():
         node = state.seen[robot_id].report.node_id
-        if node is not None and _may_work_again(robot) and not math.isinf(routes.between(node, source)):
+        if node is None or not _may_work_again(robot) or math.isinf(routes.between(node, way[0])):
+            continue
+        if cannot_carry(state, robot_id, pairs) is None:
             return True
     return False

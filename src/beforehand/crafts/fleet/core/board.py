@@ -11,11 +11,13 @@ from typing import Any, Literal
 
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.state import FleetState, Hold, Seen, after_created, robot_wire
-from beforehand.crafts.fleet.core.streams import Candidate
+from beforehand.crafts.fleet.core.streams import Candidate, Pallets
+from beforehand.crafts.fleet.core.traffic.memory import TrafficMemory
 from beforehand.model.decision import Answer, Decision
 from beforehand.model.event import Event, Verdict, iso
-from beforehand.model.fleet import Robot, Settings, Stream, Task, Worksite, changed, wire_of
+from beforehand.model.fleet import Robot, Settings, Stream, Task, Worksite
 from beforehand.model.reason import Reason
+from beforehand.model.records import changed, wire_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry, command_wire
 
 FaultClass = Literal["transient", "retry", "terminal", "doubt"]
@@ -54,6 +56,8 @@ class Board:
         """Whether the streams were asked."""
         self.firsts: dict[str, Candidate | None] = {}
         """What each stream that was asked would do first."""
+        self.passed: dict[Pallets, frozenset[str]] = {}
+        """What the next tick need not look at again, and the robots it was tried with."""
         self.offered = False
         """Whether there was any work to give out."""
         self.free: list[str] = []
@@ -71,6 +75,8 @@ class Board:
         self.sites_now: dict[str, Worksite] = {}
         self.streams_now: dict[str, Stream] = {}
         self.decisions_now: dict[str, Decision | None] = {}
+        self.traffic: TrafficMemory | None = None
+        """What traffic remembers for the next tick, once it has been worked out."""
         self.hold = state.hold
         self.tasks_made = state.tasks_made
         self.decisions_made = state.decisions_made
@@ -144,9 +150,22 @@ class Board:
         """What is asked about the robot itself, not about its task."""
         for decision_id in (*self.state.decisions, *self.decisions_now):
             decision = self.decision(decision_id)
-            if decision is not None and decision.about.get("robotId") == robot_id and "taskId" not in decision.about:
+            if decision is not None and decision.about.get("robotId") == robot_id and _is_question(decision):
                 return decision
         return None
+
+    def traffic_question(self, robot_id: str) -> Decision | None:
+        """What is asked about a robot that waits for another one."""
+        for decision_id in (*self.state.decisions, *self.decisions_now):
+            decision = self.decision(decision_id)
+            if decision is not None and decision.about.get("robotId") == robot_id and "waitsFor" in decision.about:
+                return decision
+        return None
+
+    def has_traffic_questions(self) -> bool:
+        return any(
+            "waitsFor" in one.about for one in (*self.state.decisions.values(), *self.decisions_now.values()) if one
+        )
 
     def decision(self, decision_id: str) -> Decision | None:
         if decision_id in self.decisions_now:
@@ -297,6 +316,10 @@ class Board:
         if task != before:
             task = self.tasks_now[task_id] = changed(task, updated_ts_ms=self.now)
             self.emit("taskUpdated", _about_task(task), wire_of(task), task_id)
+
+
+def _is_question(decision: Decision) -> bool:
+    return "taskId" not in decision.about and "waitsFor" not in decision.about
 
 
 def _about_task(task: Task) -> dict[str, Any]:

@@ -6,6 +6,7 @@ booked before anything else happens.
 
 from typing import Any
 
+from beforehand.crafts.fleet.core.batches import pairs_of, with_target, without_leg
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
@@ -21,6 +22,10 @@ from beforehand.crafts.fleet.core.rules import (
 from beforehand.model.fleet import Task
 from beforehand.model.robot import CancelTarget
 
+ABORTED = "task.aborted"
+CANCELED = "task.canceled"
+UNWANTED = (ABORTED, CANCELED)
+"""The codes of tasks that a person wants no more."""
 HAND_BACK_REST_MS = 30_000
 """How long a robot does not get a task again that it handed back."""
 
@@ -59,7 +64,19 @@ def retarget(board: Board, task: Task, target: str) -> Task:
 
 def _switch_target(board: Board, task: Task) -> Task:
     release(board, task.target_id, task.task_id)
-    return board.change_task(task, target_id=task.next_target_id, next_target_id=None, committed=False)
+    changes = with_target(task, task.source_id, str(task.next_target_id))
+    return board.change_task(task, next_target_id=None, committed=False, **changes)
+
+
+def leave_out(board: Board, task: Task, source_id: str) -> Task:
+    """This pallet of several is not carried after all; one that is not the present leg is left out at once."""
+    left = without_leg(task, source_id)
+    assert left is not None
+    for source, target in pairs_of(task):
+        if source == source_id:
+            release(board, source, task.task_id)
+            release(board, target, task.task_id)
+    return board.change_task(task, **left)
 
 
 def let_go(board: Board, task: Task) -> Task:
@@ -71,8 +88,9 @@ def let_go(board: Board, task: Task) -> Task:
         task, command_state="none", command_key=None, then=None, deadline_ts_ms=None, remaining_ms=None
     )
     if then in ("cancel", "fail", "hand-back") and is_loaded(board, task):
-        # The pick was finished before the cancel reached the robot: there are goods on the fork now.
-        return board.change_task(task, command_state="due")
+        return _too_late(board, task, then)
+    if then == "skip":
+        return board.change_task(leave_out(board, task, task.source_id), command_state="due")
     if task.next_target_id is not None:
         task = _switch_target(board, task)
     if then == "cancel":
@@ -85,6 +103,16 @@ def let_go(board: Board, task: Task) -> Task:
     if then == "hand-back":
         return hand_back(board, task)
     return board.change_task(task, command_state="due" if then in ("resend", "next") else "none")
+
+
+def _too_late(board: Board, task: Task, then: str) -> Task:
+    """The pick was finished before the cancel reached the robot: there are goods on the fork now. What a person wanted
+    to end ends, as it would have with the goods seen there; anything else goes on to its drop."""
+    if task.error_code not in UNWANTED:
+        return board.change_task(task, command_state="due", error_code=None, error=None)
+    ended = end_task(board, task, "canceled" if then == "cancel" else "failed", task.error_code, task.error)
+    ask_to_unload(board, ended)
+    return ended
 
 
 def ask_to_unload(board: Board, task: Task) -> None:

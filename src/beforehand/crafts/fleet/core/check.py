@@ -5,18 +5,23 @@ Items that could not be read at all are None and are passed over; each check add
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel
 
-from beforehand.crafts.fleet.core.params import OPERATIONS
+from beforehand.crafts.fleet.core.catalogue import check_fits, check_types
+from beforehand.crafts.fleet.core.params import OPERATIONS, BatchParams
 from beforehand.crafts.fleet.core.shape import Problems, check_plain, read_shape
 from beforehand.crafts.fleet.core.streams import KINDS
+from beforehand.model.broker import holds_a_secret, read_broker
 from beforehand.model.fleet import RobotSpec, StreamSpec, WorksiteSpec
 from beforehand.model.reason import name_list, unknown
 from beforehand.model.words import counted
 from beforehand.ports.machines import MachineKinds
 
+BROKERED = ("vda5050",)
+"""The kinds of links that go over `settings.broker`."""
 LINK_KINDS = MachineKinds("link")
 """What a robot's `link` may name; `fleet/link_kinds.py` adds to it."""
 Parts = Mapping[str, Any]
@@ -35,6 +40,7 @@ def check_names(parts: Parts, problems: Problems) -> None:
             problems.add("scene.edge_to_itself", path, f"the edge goes from {edge.from_} to itself; remove it.")
     _edges_twice(parts, problems)
     _places_of_work(parts, problems)
+    recfiles = {one.pallet_type for _, one in _read(parts, "pallets") if one.recfile is not None}
     for path, site in _read(parts, "worksites"):
         _known(site.entry_node_id, nodes, f"{path}.entryNodeId", "node", problems)
         _known(site.action_node_id, nodes, f"{path}.actionNodeId", "node", problems)
@@ -43,16 +49,20 @@ def check_names(parts: Parts, problems: Problems) -> None:
             problems.add("scene.reserved", f"{path}.occupancy", says)
         check_plain(site.pick_params, f"{path}.pickParams", problems)
         check_plain(site.drop_params, f"{path}.dropParams", problems)
-        _fork(site.pick_params, "ForkLoad", f"{path}.pickParams", problems)
+        _fork(site.pick_params, "ForkLoad", f"{path}.pickParams", problems, site.pallet_type in recfiles)
         _fork(site.drop_params, "ForkUnload", f"{path}.dropParams", problems)
+    types = _ids(parts["pallets"], "pallet_type", "pallets", "pallet type", problems)
+    check_types(parts, types, problems)
+    machines: dict[str, str] = {}
     for path, robot in _read(parts, "robots"):
         _robot(robot, path, nodes, problems)
+        _machine(robot, path, machines, problems)
     _known(parts["settings"].park_node_id, nodes, "settings.parkNodeId", "node", problems)
     known = {site.worksite_id: site for _, site in _read(parts, "worksites")}
     for path, stream in _read(parts, "streams"):
         check_plain(stream.params, f"{path}.params", problems)
         check_plain(stream.meta, f"{path}.meta", problems)
-        _stream(stream, path, known, sites, problems)
+        _stream(stream, path, known, sites, recfiles, problems)
 
 
 def _edges_twice(parts: Parts, problems: Problems) -> None:
@@ -94,6 +104,27 @@ def check_numbers(parts: Parts, problems: Problems) -> None:
             f"{settings.charge_start_threshold:g} is not below chargeStopThreshold "
             f"({settings.charge_stop_threshold:g}), so a robot would never stop charging.",
         )
+
+
+def check_broker(parts: Parts, problems: Problems) -> None:
+    """Robots that speak over a message broker need to be told which, and no password stands in a scene."""
+    url = parts["settings"].broker
+    path = "settings.broker"
+    if url is None:
+        robots = [robot.robot_id for _, robot in _read(parts, "robots") if _kind(robot.link) in BROKERED]
+        if robots:
+            speak = "speaks" if len(robots) == 1 else "speak"
+            says = f"broker is missing: {name_list(robots[:10])} {speak} over one. Write mqtt://host:port."
+            problems.add("scene.missing", path, says)
+    elif read_broker(url) is None:
+        problems.add("scene.bad_value", path, "a broker is mqtt://host:port or mqtts://host:port.")
+    elif holds_a_secret(url):
+        says = "a password does not belong in a scene; write ${secret:NAME} in its place."
+        problems.add("scene.secret", path, says, try_next="Put the password into the secrets of the home.")
+
+
+def _kind(link: Any) -> Any:
+    return link.get("kind") if isinstance(link, Mapping) else link
 
 
 def check_ways(parts: Parts, problems: Problems) -> None:
@@ -224,8 +255,23 @@ def _robot(robot: RobotSpec, path: str, nodes: Collection[str], problems: Proble
         problems.add("scene.bad_value", f"{path}.completionStatuses", says)
 
 
+def _machine(robot: RobotSpec, path: str, machines: dict[str, str], problems: Problems) -> None:
+    """Two robots of a scene are two machines: one that was given to both would get the orders of both."""
+    if robot.robot_id is None or LINK_KINDS.problems(robot.link, path):
+        return
+    other = machines.setdefault(LINK_KINDS.address(robot.link, robot.robot_id), robot.robot_id)
+    if other != robot.robot_id:
+        says = f"{robot.robot_id} and {other} are the same machine by their links; each robot has one of its own."
+        problems.add("scene.duplicate", f"{path}.link", says, about=robot.robot_id)
+
+
 def _stream(
-    stream: StreamSpec, path: str, known: Mapping[str, WorksiteSpec], names: Collection[str], problems: Problems
+    stream: StreamSpec,
+    path: str,
+    known: Mapping[str, WorksiteSpec],
+    names: Collection[str],
+    recfiles: Collection[str],
+    problems: Problems,
 ) -> None:
     handler = KINDS.get(stream.kind)
     if handler is None:
@@ -238,13 +284,36 @@ def _stream(
     groups = handler.groups(params)
     for key, group in groups.items():
         _group(stream, group, f"{path}.params.{key}", known, names, problems)
-    _stream_fork(params, path, known, problems)
+    check_fits(groups, path, known, problems)
+    _stream_fork(params, path, known, recfiles, problems)
+    _batch(params, path, problems)
+    _nowhere(groups, path, problems)
     threshold = getattr(params, "threshold", 0)
     if threshold > len(groups.get("dropGroup", ())):
         says = (
             f"{threshold} is impossible: the drop group has only {counted(len(groups['dropGroup']), 'place')} to fill."
         )
         problems.add("scene.bad_value", f"{path}.params.threshold", says)
+
+
+def _nowhere(groups: Mapping[str, tuple[str, ...]], path: str, problems: Problems) -> None:
+    """Between a place and itself nothing can be moved."""
+    for (one, sources), (other, targets) in pairwise(groups.items()):
+        if len(sources) == 1 and sources == targets:
+            says = f"{one} and {other} name the same place, {sources[0]}, so no pallet can be moved."
+            problems.add("scene.bad_value", f"{path}.params.{other}", says, about=sources[0])
+
+
+def _batch(params: BaseModel, path: str, problems: Problems) -> None:
+    if not isinstance(params, BatchParams) or not isinstance(params.batch_size, int):
+        return  # What could not be read has been told.
+    places = min(len(params.pick_group), len(params.drop_group))
+    if not params.partial and params.batch_size > places:
+        says = f"{params.batch_size} is impossible: one of its groups has only {counted(places, 'place')}."
+        problems.add("scene.bad_value", f"{path}.params.batchSize", says)
+    if params.drop_policy.access_rule is not None:
+        says = "a lane takes one pallet at a time, so a batch can never have several places of it; remove accessRule."
+        problems.add("scene.bad_value", f"{path}.params.dropPolicy.accessRule", says)
 
 
 def _group(
@@ -271,16 +340,27 @@ def _group(
             problems.add("scene.duplicate", here, f"{name} is named twice in this list.", about=name)
 
 
-def _stream_fork(params: BaseModel, path: str, known: Mapping[str, WorksiteSpec], problems: Problems) -> None:
+def _stream_fork(
+    params: BaseModel, path: str, known: Mapping[str, WorksiteSpec], recfiles: Collection[str], problems: Problems
+) -> None:
     """The stream's own parameters, and what they come to where a worksite overrides some of them."""
     pick, drop = getattr(params, "pick_params", None), getattr(params, "drop_params", None)
-    _fork(pick, "ForkLoad", f"{path}.params.pickParams", problems, bool(pick) and _all_add_recfile(params, known))
+    _fork(
+        pick,
+        "ForkLoad",
+        f"{path}.params.pickParams",
+        problems,
+        bool(pick) and _all_add_recfile(params, known, recfiles),
+    )
     _fork(drop, "ForkUnload", f"{path}.params.dropParams", problems)
 
 
-def _all_add_recfile(params: BaseModel, known: Mapping[str, WorksiteSpec]) -> bool:
+def _all_add_recfile(params: BaseModel, known: Mapping[str, WorksiteSpec], recfiles: Collection[str]) -> bool:
+    """Whether every pick place has a recognition file, of its own or of its pallets' type in the catalogue."""
     sites = [known[name] for name in getattr(params, "pick_group", ()) if name in known]
-    return bool(sites) and all((site.pick_params or {}).get("recfile") for site in sites)
+    return bool(sites) and all(
+        (site.pick_params or {}).get("recfile") or site.pallet_type in recfiles for site in sites
+    )
 
 
 def _fork(

@@ -1,9 +1,15 @@
-"""The phase that sends orders: a task whose next step is due gets its goTarget, if its robot can take one now."""
+"""The phase that sends orders: a task whose next step is due gets its goTarget, if its robot can take one now.
+
+Where ground is shared out, an order goes out with the first ground that is granted for it, so traffic sends it. A robot
+then always lets go of one order before it gets the next: nobody knows which of two ways it is on otherwise.
+"""
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.payload import payload_of
+from beforehand.crafts.fleet.core.patches import is_still_right
+from beforehand.crafts.fleet.core.payload import commit_distance, payload_of
 from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_there, phase_of, reports_ids, target_node
-from beforehand.model.fleet import Robot, Task, changed
+from beforehand.model.fleet import Robot, Task
+from beforehand.model.records import changed
 from beforehand.model.robot import CancelTarget, GoTarget
 
 
@@ -11,17 +17,19 @@ def commands(board: Board) -> Board:
     if board.hold.person:
         return board
     for task in list(board.pending_tasks()):
-        if task.command_state == "due" and task.status == "active" and task.robot_id is not None:
+        is_due = task.command_state == "due" and task.status == "active"
+        if is_due and task.robot_id is not None and is_still_right(board, task):
             robot = board.robot(task.robot_id)
             heard = board.seen(task.robot_id).heard and robot.status != "offline"
-            if heard and not robot.held and robot.orphan_key is None:
-                _send(board, task, robot)
+            ready = heard and not robot.held and robot.orphan_key is None and clear_errand(board, robot)
+            if ready and board.state.traffic is None:
+                send(board, task, robot)
     return board
 
 
-def _send(board: Board, task: Task, robot: Robot) -> None:
-    if not clear_errand(board, robot):
-        return
+def send(
+    board: Board, task: Task, robot: Robot, way: tuple[str, ...] | None = None, horizon: tuple[str, ...] = ()
+) -> None:
     robot_id = robot.robot_id
     report = board.seen(robot_id).report
     if report.task_status in RUNNING and report.task_id is None and robot.errand is None and task.attempt == 0:
@@ -43,7 +51,8 @@ def _send(board: Board, task: Task, robot: Robot) -> None:
         lease_ts_ms=task.lease_ts_ms or board.now + round(settings.lease_s * 1000),
     )
     board.change_robot(board.robot(robot_id), phase=phase)
-    board.commands.append(GoTarget(key, robot_id, payload_of(board, task)))
+    payload, commit_m = payload_of(board, task), commit_distance(board, task)
+    board.commands.append(GoTarget(key, robot_id, payload, commit_m, way, horizon))
 
 
 def clear_errand(board: Board, robot: Robot) -> bool:
@@ -51,7 +60,8 @@ def clear_errand(board: Board, robot: Robot) -> bool:
     errand = robot.errand
     if errand is None:
         return True
-    if errand.state in ("due", "there") or (errand.state != "canceling" and reports_ids(board, robot.robot_id)):
+    replaced = board.state.traffic is None and errand.state != "canceling" and reports_ids(board, robot.robot_id)
+    if errand.state in ("due", "there") or replaced:
         drop_errand(board, robot)
         return True
     if errand.state != "canceling":

@@ -12,11 +12,13 @@ from beforehand.crafts.fleet.core.dispatch import arbitration, assignment, candi
 from beforehand.crafts.fleet.core.errands import charging, parking
 from beforehand.crafts.fleet.core.faults import errors
 from beforehand.crafts.fleet.core.inputs import FleetInput
+from beforehand.crafts.fleet.core.kinds_tick import kinds_tick
 from beforehand.crafts.fleet.core.progress import progress
 from beforehand.crafts.fleet.core.recovery import reconcile
 from beforehand.crafts.fleet.core.standing import standing
 from beforehand.crafts.fleet.core.state import FleetState, evolve
 from beforehand.crafts.fleet.core.telemetry import telemetry
+from beforehand.crafts.fleet.core.traffic.phase import traffic, without_traffic
 from beforehand.crafts.fleet.core.verbs import people
 from beforehand.model.event import Verdict
 from beforehand.model.robot import RobotCommand
@@ -27,6 +29,7 @@ PHASES: tuple[Phase, ...] = (
     telemetry,
     progress,
     people,
+    kinds_tick,
     errors,
     standing,
     candidates,
@@ -35,8 +38,9 @@ PHASES: tuple[Phase, ...] = (
     commands,
     parking,
     charging,
+    traffic,
 )
-RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors, standing)
+RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors, standing, without_traffic)
 """After a restart: the robots are heard and compared with what was in the air; what is held stops, no more."""
 
 
@@ -66,6 +70,9 @@ def _work_out(
 
 def _fold(state: FleetState, board: Board, verdict: Verdict[RobotCommand]) -> tuple[FleetState, Verdict[RobotCommand]]:
     state.seen.update(board.seen_now)
+    if board.traffic is not None:
+        state.traffic = board.traffic
+    state.passed = board.passed
     state.firsts.update(board.firsts)  # Before the events: what they change is forgotten again.
     for event in verdict.events:
         evolve(state, event)

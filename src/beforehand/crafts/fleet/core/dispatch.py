@@ -11,20 +11,20 @@ metre of driving, those too that came at most as many seconds later as the map i
 the window comes on top. Every tie is broken by id.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from heapq import heappop, heappush
+from collections.abc import Mapping, Sequence
 
+from beforehand.crafts.fleet.core.batches import legs_of
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.eligibility import Offer, Whereabouts, fit, robots_at_rest
 from beforehand.crafts.fleet.core.matching import best_matching
-from beforehand.crafts.fleet.core.rules import can_drop, can_pick, is_usable, reserve
-from beforehand.crafts.fleet.core.streams import KINDS, Candidate, StreamView
-from beforehand.model.fleet import Stream, Task, Worksite, changed
+from beforehand.crafts.fleet.core.rules import reserve
+from beforehand.crafts.fleet.core.streams import Pallets
+from beforehand.crafts.fleet.core.work_queue import Queue
+from beforehand.model.fleet import Task
 
 FRUITLESS = 200
 """How many pieces of work without a fitting robot are looked at in one tick; what lies in a part of the map without a
-free robot does not count."""
+free robot does not count. The next tick goes on with those behind them, until all have had their look."""
 MOST_A_TICK = 25
 """How many pieces of work are given out in one tick, so that the start of a big fleet takes several short ones."""
 MOST_MATCHED = 40
@@ -71,236 +71,20 @@ def assignment(board: Board) -> Board:
     return board
 
 
-# The order of work
-
-
-@dataclass(slots=True)
-class Head:
-    """A stream and the best piece of work it has now."""
-
-    stream: Stream
-    position: int
-    rest: Iterator[Candidate]
-    offer: Offer | None = None
-    drawn_at: int = -1
-    """How much had been given out when `offer` was drawn."""
-
-
-class Queue:
-    """Work in the order of the arbitration, drawn from the streams as long as there is any.
-
-    A stream is asked for its next piece only after the last one was given out or passed over, so that it sees what is
-    reserved. `tentative` places count as reserved without being so; `only` limits a stream to certain sources.
-    """
-
-    def __init__(self, board: Board, only: dict[str, set[str]] | None = None) -> None:
-        self.board = board
-        self.only = only
-        self.tentative: dict[str, Worksite] = {}
-        self.served: dict[str, int] = {}
-        self.given = 0
-        self._count = 0
-        self._heap: list[tuple[tuple[float, ...], int, Offer, Head | None]] = []
-        self._to_draw: list[Head] = []
-        self._changed = _streams_with_news(board)
-        for task in board.pending_tasks():
-            if task.status == "created" and task.robot_id is None:
-                self._push(offer_of(task), None)
-        for position, stream_id in enumerate(board.state.streams):
-            stream = board.stream(stream_id)
-            if not stream.enabled or (only is not None and stream_id not in only):
-                continue
-            if self._remembers(stream_id) and board.state.firsts[stream_id] is None:
-                continue
-            self._to_draw.append(Head(stream, position, self._candidates(stream_id)))
-
-    def __iter__(self) -> Iterator[Offer]:
-        while True:
-            for head in self._to_draw:
-                self._draw(head)
-            self._to_draw = []
-            if not self._heap:
-                return
-            _, _, offer, source = heappop(self._heap)
-            self.board.offered = True
-            if source is None:
-                yield offer
-            elif not self._over_quota(source):
-                if self._fresh(source, offer):
-                    yield offer
-                self._to_draw.append(source)
-
-    def close(self) -> None:
-        """Lets go of all that was drawn, which points back here: else it would lie about until the next collection."""
-        self._heap.clear()
-        self._to_draw.clear()
-
-    def serve(self, offer: Offer) -> None:
-        """Counts what a stream got in this tick, so that the others have their turn."""
-        self.given += 1
-        if offer.stream_id is not None:
-            self.served[offer.stream_id] = self.served.get(offer.stream_id, 0) + 1
-
-    def _fresh(self, head: Head, offer: Offer) -> bool:
-        """Whether nothing given out since the piece was drawn can have changed it."""
-        stream_id = head.stream.stream_id
-        free = self.can_pick(offer.source_id, offer.stream_id) and self.can_drop(offer.target_id)
-        if head.drawn_at == self.given:
-            return free
-        if stream_id not in self.board.state.sharing:
-            return free
-        policy = getattr(self.board.state.params[stream_id], "drop_policy", None)
-        if free and policy is not None and policy.access_rule is None:
-            return True
-        head.rest = KINDS[head.stream.kind].evaluate(self.view(stream_id))
-        return False
-
-    def _draw(self, head: Head) -> None:
-        candidate = next(head.rest, None)
-        if candidate is not None:
-            head.drawn_at = self.given
-            self._push(_offer(self.board, candidate), head)
-
-    def _remembers(self, stream_id: str) -> bool:
-        """Whether the stream would answer as it did when it was last asked."""
-        return self.only is None and stream_id in self.board.state.firsts and stream_id not in self._changed
-
-    def _candidates(self, stream_id: str) -> Iterator[Candidate]:
-        """What the stream offers, best first; the first of it from memory where that is still true."""
-        handler = KINDS[self.board.state.streams[stream_id].kind]
-        if self._remembers(stream_id):
-            first = self.board.state.firsts[stream_id]
-            if first is not None:
-                yield first
-                yield from (one for one in handler.evaluate(self.view(stream_id)) if one != first)
-            return
-        rest = handler.evaluate(self.view(stream_id))
-        first = next(rest, None)
-        if self.only is None:
-            self.board.firsts[stream_id] = first
-        if first is not None:
-            yield first
-            yield from rest
-
-    def _push(self, offer: Offer, head: Head | None) -> None:
-        self._count += 1
-        heappush(self._heap, (self._rank(offer, head), self._count, offer, head))
-
-    def _over_quota(self, head: Head) -> bool:
-        return self.board.settings.arbitration == "quota" and over_quota(
-            self.board, self.board.stream(head.stream.stream_id), self.served.get(head.stream.stream_id, 0)
-        )
-
-    def _rank(self, offer: Offer, head: Head | None) -> tuple[float, ...]:
-        """Smaller is sooner."""
-        settings = self.board.settings
-        waited_s = max(0, self.board.now - offer.since_ms) / 1000
-        late = waited_s >= settings.max_wait_s
-        turn = self._turn(head)
-        if late:
-            return (0, offer.since_ms, *turn)
-        if settings.arbitration == "roundRobin":
-            return (1, *turn)
-        if settings.arbitration == "preempt":
-            return (1, -offer.priority, -waited_s, *turn)
-        return (1, -(offer.priority + settings.aging_per_s * waited_s), *turn)
-
-    def _turn(self, head: Head | None) -> tuple[int, int, int]:
-        """Where a stream stands in the rotation: the one that was served longest ago is next, then the order given."""
-        if head is None:
-            return (0, -1, -1)
-        stream = self.board.stream(head.stream.stream_id)
-        last = -1 if stream.last_task_ts_ms is None else stream.last_task_ts_ms
-        return (self.served.get(stream.stream_id, 0), last, head.position)
-
-    # What handlers see
-
-    def view(self, stream_id: str) -> StreamView:
-        """A handler asks about every place of its groups, so the answers are made in one go."""
-        board, tentative, now = self.board, self.tentative, self.board.sites_now
-        known = board.state.worksites
-        only = None if self.only is None else self.only.get(stream_id, set())
-
-        def can_pick(site_id: str) -> bool:
-            site = now.get(site_id) or known[site_id]
-            if site.occupancy != "filled" or site_id in tentative or (site.failures and not is_usable(board, site)):
-                return False
-            return only is None or site_id in only
-
-        def can_drop(site_id: str) -> bool:
-            site = now.get(site_id) or known[site_id]
-            return (
-                site.occupancy == "empty" and site_id not in tentative and (not site.failures or is_usable(board, site))
-            )
-
-        return StreamView(board.stream(stream_id), board.state.params[stream_id], self.site, can_pick, can_drop)
-
-    def site(self, site_id: str) -> Worksite:
-        return self.tentative.get(site_id) or self.board.site(site_id)
-
-    def set_aside(self, offer: Offer) -> None:
-        """From here on both places look reserved, without being so."""
-        for site_id in (offer.source_id, offer.target_id):
-            site = self.board.site(site_id)
-            self.tentative[site_id] = changed(site, occupancy="reserved", occupancy_before=site.occupancy)
-
-    def can_pick(self, site_id: str, stream_id: str | None) -> bool:
-        if site_id in self.tentative or not can_pick(self.board, site_id):
-            return False
-        return self.only is None or stream_id is None or site_id in self.only[stream_id]
-
-    def can_drop(self, site_id: str) -> bool:
-        return site_id not in self.tentative and can_drop(self.board, site_id)
-
-
-def _streams_with_news(board: Board) -> set[str]:
-    """Streams that may offer something else than before: this tick has changed, or time may, what they look at."""
-    users = board.state.users
-    sites = (*board.sites_now, *board.state.failing)
-    return {stream_id for site_id in sites for stream_id in users.get(site_id, ())}.union(board.streams_now)
-
-
-def over_quota(board: Board, stream: Stream, tentative: int = 0) -> bool:
-    if stream.quota is None:
-        return False
-    window_ms = round(board.settings.quota_window_s * 1000)
-    running = stream.tasks_created > 0 and board.now - stream.window_start_ts_ms < window_ms
-    return (stream.window_count if running else 0) + tentative >= stream.quota
-
-
-def _offer(board: Board, candidate: Candidate) -> Offer:
-    priority = board.stream(candidate.stream_id).priority
-    return Offer(
-        candidate.stream_id, candidate.source_id, candidate.target_id, candidate.since_ms, priority, None, None
-    )
-
-
-def offer_of(task: Task) -> Offer:
-    return Offer(
-        task.stream_id,
-        task.source_id,
-        task.target_id,
-        task.created_ts_ms,
-        task.priority,
-        task.task_id,
-        task.not_robot_id,
-        task.not_until_ts_ms or 0,
-    )
-
-
 # Giving it out
 
 
 def _assign_in_order(board: Board, queue: Queue) -> None:
-    fruitless = 0
+    passed: list[Pallets] = []
     where = Whereabouts(board, board.free)
     for offer in queue:
-        if not _in_reach(board, offer, where.parts):
+        if not _in_reach(board, offer, where.parts) or _passed_before(board, offer, board.free):
             continue
         robot_id = _choose(board, offer, where)
         if robot_id is None:
-            fruitless += 1
-            if fruitless >= FRUITLESS:
+            passed.append(offer.pallets)
+            if len(passed) >= FRUITLESS:
+                _pass_over(board, dict.fromkeys(passed, frozenset(board.free)))
                 return
             continue
         assign(board, offer, robot_id)
@@ -308,9 +92,23 @@ def _assign_in_order(board: Board, queue: Queue) -> None:
         board.free.remove(robot_id)
         where.remove(robot_id)
         if queue.given >= MOST_A_TICK:
+            _pass_over(board, dict.fromkeys(passed, frozenset(board.free)))
             board.free.clear()  # The rest get theirs in the next tick, and must not be sent to park meanwhile.
         if not board.free:
             return
+
+
+def _passed_before(board: Board, offer: Offer, free: Sequence[str]) -> bool:
+    """Whether ticks before this one, which did not get to the end, found that none of these robots fits."""
+    known = board.state.passed
+    return bool(known) and known.get(offer.pallets, frozenset()).issuperset(free)
+
+
+def _pass_over(board: Board, passed: Mapping[Pallets, frozenset[str]]) -> None:
+    """There is more work than was looked at: the next tick spares itself what fits none of the robots it was tried
+    with. Where this is not said all is looked at anew, so that what has changed meanwhile is seen."""
+    known = board.state.passed
+    board.passed = {**known, **{one: robots | known.get(one, frozenset()) for one, robots in passed.items()}}
 
 
 def _in_reach(board: Board, offer: Offer, parts: set[int]) -> bool:
@@ -338,20 +136,7 @@ def _assign_best(board: Board, queue: Queue) -> None:
     strict = board.settings.arbitration == "roundRobin"
     wanted = len(free) if strict else min(20 + 4 * len(free), 4 * MOST_A_TICK)
     limit = min(wanted, MOST_MATCHED) if len(free) > MOST_A_TICK else wanted
-    parts: set[int] = set()
-    offers: list[Offer] = []
-    for offer in queue:
-        parts = parts or Whereabouts(board, free).parts
-        if not _in_reach(board, offer, parts):
-            continue
-        offers.append(offer)
-        queue.serve(offer)
-        queue.set_aside(offer)
-        if len(offers) >= limit:
-            break
-    if not offers:
-        return
-    chosen = best_matching(board, free, offers)
+    offers, chosen = _match(board, queue, free, limit)
     for offer, robot_id in chosen:
         if offer.task_id is not None:
             assign(board, offer, robot_id)
@@ -360,9 +145,48 @@ def _assign_best(board: Board, queue: Queue) -> None:
     if len(offers) == 1:
         _assign_if_fit(board, drawn)
     else:
-        _assign_chosen(board, {(offer.stream_id, offer.source_id): robot_id for offer, robot_id in drawn})
+        _assign_chosen(board, drawn)
     if len(offers) == limit and len(free) > limit:
         board.free.clear()  # As above: there may be work for the rest.
+
+
+def _match(board: Board, queue: Queue, free: list[str], limit: int) -> tuple[list[Offer], list[tuple[Offer, str]]]:
+    """The work that was looked at, and who does what of it.
+
+    Where robots and work are left over, none of those can do any of that: it is passed over, so that the places set
+    aside for it are offered to the work behind it.
+    """
+    hopeless: dict[Pallets, frozenset[str]] = {}
+    while True:
+        offers = _drawn(board, queue, free, limit, hopeless)
+        chosen = best_matching(board, free, offers)
+        if len(chosen) in (len(free), len(offers)) or len(hopeless) >= FRUITLESS:
+            if len(chosen) < len(free) and (len(chosen) < len(offers) or len(offers) == limit):
+                _pass_over(board, hopeless)
+            return offers, chosen
+        given = {offer.pallets for offer, _ in chosen}
+        left = frozenset(free).difference(robot_id for _, robot_id in chosen)
+        hopeless.update((offer.pallets, left) for offer in offers if offer.pallets not in given)
+        queue.close()
+        queue = Queue(board)
+
+
+def _drawn(
+    board: Board, queue: Queue, free: list[str], limit: int, hopeless: Mapping[Pallets, frozenset[str]]
+) -> list[Offer]:
+    """The first pieces of work in reach of the robots, each as if those before it had been given out."""
+    parts: set[int] = set()
+    offers: list[Offer] = []
+    for offer in queue:
+        parts = parts or Whereabouts(board, free).parts
+        if not _in_reach(board, offer, parts) or offer.pallets in hopeless or _passed_before(board, offer, free):
+            continue
+        offers.append(offer)
+        queue.serve(offer)
+        queue.set_aside(offer)
+        if len(offers) >= limit:
+            break
+    return offers
 
 
 def _assign_if_fit(board: Board, chosen: list[tuple[Offer, str]]) -> None:
@@ -373,13 +197,14 @@ def _assign_if_fit(board: Board, chosen: list[tuple[Offer, str]]) -> None:
             board.free.remove(robot_id)
 
 
-def _assign_chosen(board: Board, chosen: dict[tuple[str | None, str], str]) -> None:
+def _assign_chosen(board: Board, drawn: list[tuple[Offer, str]]) -> None:
     """Draws the chosen sources once more, so that their drops follow each other as the policy orders them."""
     only: dict[str, set[str]] = {}
-    for stream_id, source_id in chosen:
-        only.setdefault(str(stream_id), set()).add(source_id)
+    for offer, _ in drawn:
+        only.setdefault(str(offer.stream_id), set()).update(source for source, _ in offer.pairs)
     if not only:
         return
+    chosen = {(offer.stream_id, offer.source_id): robot_id for offer, robot_id in drawn}
     queue = Queue(board, only)
     for offer in queue:
         robot_id = chosen.get((offer.stream_id, offer.source_id)) if offer.task_id is None else None
@@ -391,7 +216,7 @@ def _assign_chosen(board: Board, chosen: dict[tuple[str | None, str], str]) -> N
 
 
 def assign(board: Board, offer: Offer, robot_id: str) -> Task:
-    """Creates the task, or takes the one that waits, reserves both places and makes the first step due."""
+    """Creates the task, or takes the one that waits, reserves its places and makes the first step due."""
     if offer.task_id is not None:
         task = board.task(offer.task_id)
     else:
@@ -403,12 +228,14 @@ def assign(board: Board, offer: Offer, robot_id: str) -> Task:
                 offer.target_id,
                 robot_id,
                 priority=offer.priority,
+                legs=legs_of(offer.pairs),
                 created_ts_ms=board.now,
                 updated_ts_ms=board.now,
             )
         )
-        reserve(board, offer.source_id, task.task_id)
-        reserve(board, offer.target_id, task.task_id)
+        for pair in offer.pairs:
+            for site_id in pair:
+                reserve(board, site_id, task.task_id)
     task = board.change_task(
         task, robot_id=robot_id, status="active", phase="moving_to_pick", command_state="due", retries=0
     )

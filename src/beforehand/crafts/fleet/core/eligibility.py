@@ -9,12 +9,15 @@ Energy: a metre costs `batteryPerM` and a second `batteryPerS` of a full battery
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.carrying import cannot_carry
 from beforehand.crafts.fleet.core.rules import RUNNING
+from beforehand.crafts.fleet.core.streams import Pallets
 from beforehand.model.fleet import Robot
 from beforehand.model.reason import Reason
 
@@ -36,6 +39,23 @@ class Offer:
     not_robot_id: str | None
     not_until_ms: int = 0
     """Until when that robot is not to have it."""
+    more: tuple[tuple[str, str], ...] = ()
+    """The other pallets, where it is several at once."""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        return ((self.source_id, self.target_id), *self.more)
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """Every place in the order the robot comes to it: all picks, then all drops."""
+        if not self.more:
+            return (self.source_id, self.target_id)
+        return (*(source for source, _ in self.pairs), *(target for _, target in self.pairs))
+
+    @property
+    def pallets(self) -> Pallets:
+        return self.stream_id, tuple(source for source, _ in self.pairs)
 
     def shuns(self, robot_id: str, now_ms: int) -> bool:
         return robot_id == self.not_robot_id and now_ms < self.not_until_ms
@@ -62,11 +82,12 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
     if robot.held:
         return _no("robot.held", robot_id, "A person holds it.", "Release it.")
     if not seen.heard:
-        return _no("robot.not_heard", robot_id, "It has not reported yet.", "Wait for its first report.")
+        try_next = f"Wait for its first report. How the line to it stands: `beforehand robots link {robot_id}`."
+        return _no("robot.not_heard", robot_id, "It has not reported yet.", try_next)
     if robot.status == "offline":
-        return _no("robot.offline", robot_id, "It is offline.", "Look at its connection and its power.")
+        return is_offline(robot_id)
     if robot.status == "blocked":
-        return _no("robot.blocked", robot_id, "Something blocks its way.", "Clear the way.")
+        return is_blocked(board, robot_id, robot_id)
     if robot.task_id is not None:
         return _no("robot.busy", robot_id, f"It works on {robot.task_id}.", "")
     if robot.phase == "error":
@@ -81,7 +102,10 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
     if robot.load_state == "loaded":
         says = "It carries a pallet that belongs to no task."
         return _no(
-            "robot.loaded", robot_id, says, f"Unload it by hand and say so: `beforehand robots unloaded {robot_id}`."
+            "robot.loaded",
+            robot_id,
+            says,
+            f"Unload it by hand, then report it: `beforehand robots unloaded {robot_id}`.",
         )
     if robot.wish is not None or (robot.errand is not None and robot.errand.ordered and robot.errand.state != "there"):
         says = f"A person sent it to {robot.wish or (robot.errand and robot.errand.kind)}."
@@ -118,20 +142,41 @@ def fit(board: Board, robot_id: str, offer: Offer) -> float | None:
     """How far the robot has to drive to the pallet, or None if it cannot do this work; notes a lack of battery."""
     if offer.not_robot_id is not None and offer.shuns(robot_id, board.now):
         return None
-    routes = board.state.routes
-    source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
+    if cannot_take(board, robot_id, offer) is not None:
+        return None
+    way = way_of(board, offer)
     node, already = whereabouts(board, robot_id)
-    empty = float(routes.to(source)[node]) + already
-    if math.isinf(empty) or not routes.joined(source, target):
+    empty = float(board.state.routes.to(way[0])[node]) + already
+    if math.isinf(empty) or not is_joined(board, way):
         return None
     if not board.state.has_chargers:
         return empty
-    loaded = routes.between(source, target)
+    loaded = metres_along(board, way)
     battery = board.seen(robot_id).report.battery
-    if battery is not None and battery < energy(board, robot_id, empty + loaded, target):
+    if battery is not None and battery < energy(board, robot_id, empty + loaded, way[-1]):
         board.short_of_charge.add(robot_id)
         return None
     return empty
+
+
+def cannot_take(board: Board, robot_id: str, offer: Offer) -> Reason | None:
+    """Why this work is not for this robot, wherever it is; asked only where it may be so."""
+    if not offer.more and not board.state.has_choosy_robots:
+        return None
+    return cannot_carry(board.state, robot_id, offer.pairs)
+
+
+def way_of(board: Board, offer: Offer) -> tuple[str, ...]:
+    """The nodes the work leads to, in order."""
+    return tuple(board.site(site_id).node_id for site_id in offer.sites)
+
+
+def is_joined(board: Board, way: Sequence[str]) -> bool:
+    return all(board.state.routes.joined(one, other) for one, other in pairwise(way))
+
+
+def metres_along(board: Board, way: Sequence[str]) -> float:
+    return float(sum(board.state.routes.between(one, other) for one, other in pairwise(way)))
 
 
 class Whereabouts:
@@ -202,6 +247,18 @@ def _energy(board: Board, metres: Any, speed: Any) -> Any:
     """The battery so many metres take at this speed, one robot or an array of them."""
     seconds = metres / speed + FORK_S
     return metres * board.settings.battery_per_m + seconds * board.settings.battery_per_s + RESERVE
+
+
+def is_offline(robot_id: str) -> Reason:
+    try_next = f"Look at its power and its connection: `beforehand robots link {robot_id}`."
+    return _no("robot.offline", robot_id, "It is offline.", try_next)
+
+
+def is_blocked(board: Board, robot_id: str, about: str) -> Reason:
+    """With what the robot says of it: an emergency stop is no obstacle on the way."""
+    told = board.seen(robot_id).report.error
+    says = told or f"Something blocks the way of {robot_id}."
+    return _no("robot.blocked", about, says, "See to it at the robot." if told else "Clear the way.")
 
 
 def _no(code: str, robot_id: str, says: str, try_next: str) -> Reason:

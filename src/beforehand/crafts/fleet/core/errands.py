@@ -7,9 +7,11 @@ import math
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.commands import clear_errand
-from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_there, reserve
-from beforehand.model.fleet import Errand, Robot, changed
+from beforehand.crafts.fleet.core.eligibility import is_offline
+from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_loaded, is_there, reserve
+from beforehand.model.fleet import Errand, Robot
 from beforehand.model.reason import Reason
+from beforehand.model.records import changed
 from beforehand.model.robot import GoTarget
 
 FULL = 0.99
@@ -192,12 +194,30 @@ def _start(board: Board, robot: Robot, errand: Errand) -> None:
     number = robot.errands + 1
     key = f"{board.state.scene.name}-{robot.robot_id}:{errand.kind}:{number}"
     there = is_there(board, robot.robot_id, errand.node_id)
+    waits = board.state.traffic is not None
+    """Whether it is sent by traffic, once there is ground for it."""
     resting = "charging" if errand.kind == "charge" else "idle"
     phase = resting if there or errand.kind == "charge" else "parking"
-    errand = changed(errand, key=key, state="there" if there else "sent", sent_ts_ms=board.now)
+    state = "there" if there else "due" if waits else "sent"
+    errand = changed(errand, key=key, state=state, sent_ts_ms=board.now)
     board.change_robot(robot, errand=errand, errands=number, errand_rest_ts_ms=0, phase=phase, error=None)
-    if not there:
+    if state == "sent":
         board.commands.append(GoTarget(key, robot.robot_id, {"id": errand.node_id}))
+
+
+def send_errand(board: Board, robot: Robot, way: tuple[str, ...], horizon: tuple[str, ...]) -> None:
+    """Sends a robot on its errand over the ground that it was granted."""
+    errand = robot.errand
+    assert errand is not None
+    board.change_robot(robot, errand=changed(errand, state="sent", sent_ts_ms=board.now))
+    payload = {"id": errand.node_id}
+    board.commands.append(GoTarget(errand.key, robot.robot_id, payload, way=way, horizon=horizon))
+
+
+def step_aside_to(board: Board, robot: Robot, node_id: str) -> None:
+    """Has a robot that has nothing to do leave for a place where it is in nobody's way."""
+    robot = drop_errand(board, robot)
+    _start(board, robot, Errand("park", node_id, ""))
 
 
 def _grant_wishes(board: Board, robots: list[str]) -> None:
@@ -221,17 +241,15 @@ def _no(code: str, robot: Robot, says: str, try_next: str) -> Reason:
 def no_errand(board: Board, robot: Robot, kind: str) -> Reason | None:
     """Why an order to park or to charge would come to nothing now, or None."""
     if robot.task_id is not None:
-        return _no(
-            "robot.busy",
-            robot,
-            f"It works on {robot.task_id}.",
-            f"First: `beforehand tasks hand-back {robot.task_id}`.",
-        )
+        says, try_next = f"It works on {robot.task_id}.", f"First: `beforehand tasks hand-back {robot.task_id}`."
+        if is_loaded(board, board.task(robot.task_id)):
+            says, try_next = f"It carries the pallet of {robot.task_id}.", "Wait until it has dropped it."
+        return _no("robot.busy", robot, says, try_next)
     if robot.held or board.hold.person:
         says = "A person holds it." if robot.held else "A person holds the fleet."
         return _no("robot.held", robot, says, "Release it first." if robot.held else "Clear the hold first.")
     if robot.status == "offline":
-        return _no("robot.offline", robot, "It is offline.", "Look at its connection and its power.")
+        return is_offline(robot.robot_id)
     if robot.phase == "error":
         return _no("robot.error", robot, f"It stands in error: {robot.error}", "See to it, then release it.")
     if robot.lost_ts_ms is not None:

@@ -11,7 +11,14 @@ from typing import Any
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import give_up
 from beforehand.crafts.fleet.core.progress import errand_failed, robot_in_error
-from beforehand.crafts.fleet.core.rules import forgive, is_loaded, note_failure, phase_of
+from beforehand.crafts.fleet.core.rules import (
+    asks_of_another_step,
+    forgive,
+    is_loaded,
+    needed_place,
+    note_failure,
+    phase_of,
+)
 from beforehand.crafts.fleet.core.task_values import task_values
 from beforehand.crafts.fleet.core.timers import start_timers, stop_deadline, stop_timers
 from beforehand.model.fleet import Robot, Task
@@ -21,11 +28,13 @@ from beforehand.model.robot import CancelTarget
 
 def errors(board: Board) -> Board:
     _watch_robots(board)
-    watched = [task for task in board.open_tasks() if not _is_calm(board, task)]
+    watched = _restless(board)
     for task in watched:
         _watch_task(board, task)
     for fault in board.faults:
         _meet(board, fault)
+    for task in watched:
+        _ask_anew(board, board.task(task.task_id))
     board.restless = [*(task.task_id for task in watched), *(fault.task_id for fault in board.faults)]
     return board
 
@@ -57,16 +66,19 @@ def _went_offline(board: Board, robot: Robot) -> None:
     board.faults.append(Fault(robot.task_id, "robot.offline", says, "transient"))
 
 
-def _is_calm(board: Board, task: Task) -> bool:
-    """Most tasks are under way and in time, with nothing to watch; this is asked of all of them in every tick."""
-    return (
-        task.status == "active"
-        and task.remaining_ms is None
-        and task.command_state != "canceling"
-        and (task.deadline_ts_ms is None or task.deadline_ts_ms >= board.now)
-        and (task.lease_ts_ms is None or task.lease_ts_ms >= board.now)
-        and board.robot(str(task.robot_id)).status != "blocked"
-    )
+def _restless(board: Board) -> list[Task]:
+    """The open tasks that are not simply under way and in time; every tick asks all of them, so without detours."""
+    now, robots_now, robots = board.now, board.robots_now, board.state.robots
+    return [
+        task
+        for task in board.open_tasks()
+        if task.status != "active"
+        or task.remaining_ms is not None
+        or task.command_state == "canceling"
+        or (task.deadline_ts_ms is not None and task.deadline_ts_ms < now)
+        or (task.lease_ts_ms is not None and task.lease_ts_ms < now)
+        or (robots_now.get(str(task.robot_id)) or robots[str(task.robot_id)]).status == "blocked"
+    ]
 
 
 def _watch_task(board: Board, task: Task) -> None:
@@ -94,7 +106,8 @@ def _watch_task(board: Board, task: Task) -> None:
 
 
 def _moves(task: Task, robot: Robot) -> bool:
-    return robot.status == "online" and not robot.paused and task.command_state in ("sent", "running")
+    waits = robot.waits_for is not None
+    return robot.status == "online" and not robot.paused and not waits and task.command_state in ("sent", "running")
 
 
 def _timed_out(board: Board, task: Task) -> None:
@@ -214,11 +227,21 @@ def _show(board: Board, task: Task, phase: str, says: str) -> None:
         board.change_robot(board.robot(task.robot_id), phase=phase, error=says)
 
 
+def _ask_anew(board: Board, task: Task) -> None:
+    """A step that ended while its task was held: what may be answered is now about the next one."""
+    asked = board.decision_about("taskId", task.task_id)
+    if asked is not None and task.waits_for == "person" and asks_of_another_step(asked, task):
+        ask_about(board, task, task.error or asked.evidence["error"])
+
+
 def ask_about(board: Board, task: Task, says: str) -> None:
-    """Puts the held task into the inbox, once."""
-    if board.decision_about("taskId", task.task_id) is not None:
+    """Puts the held task into the inbox, once; what is asked there for another reason is asked anew."""
+    asked = board.decision_about("taskId", task.task_id)
+    if asked is not None and asked.evidence.get("error") == says and not asks_of_another_step(asked, task):
         return
-    place = task.source_id if task.step == "pick" else task.target_id
+    if asked is not None:
+        board.close_decision(asked)
+    place, _ = needed_place(task)
     effects = {
         "resume": "The task goes on where it stopped.",
         "redo": f"The {task.step} at {place} is ordered again from its beginning.",

@@ -26,8 +26,11 @@ class Invariants:
         self.forks: dict[str, str] = {robot.robot_id: robot.load_state for robot in scene.robots}
         self.task_of: dict[str, str] = {}
         self.tasks: dict[str, dict[str, Any]] = {}
-        self.carried: dict[str, str] = {}
-        """Pallets on forks by the events of moving: robot to task."""
+        self.bare = {site.worksite_id for site in scene.worksites if site.worksite_type in ("charger", "park")}
+        """Where no pallets stand, whatever is said of it."""
+        self.capacity = {robot.robot_id: robot.capacity for robot in scene.robots}
+        self.carried: dict[str, list[str]] = {}
+        """Pallets on forks by the events of moving: for each robot the task of each pallet."""
         self.doubled: list[tuple[str, str, str]] = []
         self.passed_on: list[tuple[str, str, str]] = []
 
@@ -53,9 +56,10 @@ class Invariants:
             if holder is not None and holder in self.tasks and holder not in open_tasks:
                 self._say(f"{site} is still reserved by {holder}, which is {self.tasks[holder]['status']}.")
         for task_id in sorted(open_tasks):
-            target = self.tasks[task_id]["targetId"]
-            if self.holder.get(target) != task_id:
-                self._say(f"{task_id} is open but its drop {target} is held by {self.holder.get(target)}.")
+            legs = [leg["targetId"] for leg in self.tasks[task_id].get("legs", ()) if leg["state"] != "dropped"]
+            for target in dict.fromkeys([self.tasks[task_id]["targetId"], *legs]):
+                if self.holder.get(target) != task_id:
+                    self._say(f"{task_id} is open but its drop {target} is held by {self.holder.get(target)}.")
         return self.violations
 
     def _task(self, event: Event, new: bool) -> None:
@@ -101,10 +105,13 @@ class Invariants:
             self._say(f"{robot} picked from {site}, which was {self.lies[site]}.")
         if self.holder[site] != task:
             self._say(f"{task} picked from {site}, which was held by {self.holder[site]}.")
-        if robot in self.carried:
-            self._say(f"{robot} picked a second pallet while carrying that of {self.carried[robot]}.")
+        others = self.carried.setdefault(robot, [])
+        if len(others) >= self.capacity[robot]:
+            self._say(f"{robot} picked a second pallet, one too many, while carrying that of {others[0]}.")
+        if any(other != task for other in others):
+            self._say(f"{robot} picked for {task} while carrying the pallet of {others[0]}.")
         self.lies[site], self.holder[site] = "empty", None
-        self.carried[robot] = task
+        others.append(task)
 
     def _dropped(self, event: Event) -> None:
         site, robot, task = event.data["worksiteId"], event.data["robotId"], event.data["taskId"]
@@ -112,14 +119,20 @@ class Invariants:
             self._say(f"{robot} dropped on {site}, which was filled.")
         if self.holder[site] != task:
             self._say(f"{task} dropped on {site}, which was held by {self.holder[site]}.")
-        if self.carried.pop(robot, None) != task:
+        if task not in self.carried.get(robot, ()):
             self._say(f"{robot} dropped a pallet of {task} that it did not carry.")
+        else:
+            self.carried[robot].remove(task)
+            if event.data["loadState"] != ("loaded" if self.carried[robot] else "empty"):
+                self._say(
+                    f"{robot} is {event.data['loadState']} after a drop that left {len(self.carried[robot])} on it."
+                )
         self.lies[site], self.holder[site] = "filled", None
 
     def _robot(self, event: Event) -> None:
         robot, load = event.data["robotId"], event.data.get("loadState", "unknown")
         # Once its task is over, a person or a sensor that says the fork is empty means it was taken off by hand.
-        over = self.tasks.get(self.carried.get(robot, ""), {}).get("status") in OVER
+        over = all(self.tasks.get(task, {}).get("status") in OVER for task in self.carried.get(robot, ()))
         if load == "empty" and over and event.data.get("loadStateSource") in ("manual", "sensor"):
             self.carried.pop(robot, None)
         self.forks[robot] = load
@@ -127,21 +140,29 @@ class Invariants:
     def differing(self, pallets: Iterable[Place]) -> list[str]:
         """What the books have wrong of where all pallets truly are; the places and robot of an open task may differ."""
         true = set(pallets)
-        keys = ("sourceId", "targetId", "nextTargetId", "robotId")
-        under_way = [task for task in self.tasks.values() if task["status"] not in OVER]
-        known = [("worksite", site, lies, "filled", "empty") for site, lies in self.lies.items()]
+        under_way = {name for task in self.tasks.values() if task["status"] not in OVER for name in _named_by(task)}
+        known = [
+            ("worksite", site, lies, "filled", "empty") for site, lies in self.lies.items() if site not in self.bare
+        ]
         known += [("robot", robot, load, "loaded", "empty") for robot, load in self.forks.items()]
         return [
             f"{name} is {said} in the books, and truly it is not."
             for kind, name, said, full, bare in known
             if said in (full, bare) and (said == full) != ((kind, name) in true)
-            if not any(name == task.get(key) for task in under_way for key in keys)
+            if name not in under_way
         ]
 
     def pallets(self) -> int:
         """Pallets the log knows of: on the floor and on forks."""
-        return sum(1 for lies in self.lies.values() if lies == "filled") + len(self.carried)
+        return sum(1 for lies in self.lies.values() if lies == "filled") + sum(map(len, self.carried.values()))
 
     def _say(self, says: str) -> None:
         if says not in self.violations:
             self.violations.append(says)
+
+
+def _named_by(task: dict[str, Any]) -> set[str]:
+    """The places and the robot a task is about."""
+    keys = ("sourceId", "targetId", "nextTargetId", "robotId")
+    named = {task[key] for key in keys if task.get(key) is not None}
+    return named.union(*({leg["sourceId"], leg["targetId"]} for leg in task.get("legs", ())))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.eligibility import Offer, Whereabouts
+from beforehand.crafts.fleet.core.eligibility import Offer, Whereabouts, cannot_take, is_joined, metres_along, way_of
 from beforehand.crafts.fleet.core.least_sum import least_sum_pairs
 
 PRIORITY_M = 1000.0
@@ -39,15 +39,18 @@ def _costs(
     board: Board, where: Whereabouts, offer: Offer, metres: np.ndarray[Any, np.dtype[np.float64]], worth: float
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
     """What this piece of work costs with each robot."""
-    source, target = board.site(offer.source_id).node_id, board.site(offer.target_id).node_id
-    if not board.state.routes.joined(source, target):
+    way = way_of(board, offer)
+    if not is_joined(board, way):
         return np.full(len(metres), IMPOSSIBLE_M)
     costs = np.where(np.isfinite(metres), metres - worth, IMPOSSIBLE_M)
     if board.state.has_chargers:
-        loaded = board.state.routes.between(source, target)
-        short = where.short(board, metres + loaded, target)
+        short = where.short(board, metres + metres_along(board, way), way[-1])
         costs = np.where(short, IMPOSSIBLE_M, costs)
         board.short_of_charge.update(where.robots[number] for number in np.flatnonzero(short))
+    if offer.more or board.state.has_choosy_robots:
+        for number, robot_id in enumerate(where.robots):
+            if cannot_take(board, robot_id, offer) is not None:
+                costs[number] = IMPOSSIBLE_M
     if offer.not_robot_id in where.robots:
         shunned = IMPOSSIBLE_M if offer.shuns(str(offer.not_robot_id), board.now) else SHUNNED_M
         costs[where.robots.index(offer.not_robot_id)] += shunned

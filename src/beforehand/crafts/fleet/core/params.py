@@ -1,12 +1,12 @@
 """What a stream's parameters mean: groups and policies, and what the robot is told at its places."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from beforehand.model.base import WireModel
-from beforehand.model.fleet import Amount, Count
+from beforehand.model.fleet import Amount, Count, Flag
 
 
 class PickPolicy(WireModel):
@@ -39,6 +39,26 @@ class ReplenishParams(PickDropParams):
 
 class BufferedParams(PickDropParams):
     buffer_group: tuple[str, ...] = Field(min_length=1)
+
+
+class BatchParams(PickDropParams):
+    batch_size: Annotated[int, Field(strict=True, ge=2, le=20)]
+    """How many pallets a robot picks before its first drop."""
+    partial: Flag = False
+    """Whether it also sets out for fewer, where there are not so many."""
+
+
+class ShuttleParams(WireModel):
+    pick_group: tuple[str, ...] = Field(min_length=1, max_length=1)
+    """One end."""
+    drop_group: tuple[str, ...] = Field(min_length=1, max_length=1)
+    """The other end."""
+    both_ways: Flag = True
+    """Whether pallets that others put on the second end are brought back to the first."""
+    pick_params: Mapping[str, Any] | None = None
+    drop_params: Mapping[str, Any] | None = None
+    pick_policy: PickPolicy = PickPolicy()
+    drop_policy: DropPolicy = DropPolicy()
 
 
 OPERATIONS = ("ForkLoad", "ForkUnload")

@@ -4,16 +4,19 @@ A correction of a reserved worksite changes what lies under the reservation. The
 else if it still may; if it has committed, it is held and a person decides.
 """
 
+from beforehand.crafts.fleet.core.batches import other_legs, with_target
 from beforehand.crafts.fleet.core.board import Board, Fault
-from beforehand.crafts.fleet.core.cancel import give_up, retarget
-from beforehand.crafts.fleet.core.dispatch import Queue
+from beforehand.crafts.fleet.core.cancel import give_up, leave_out, retarget
+from beforehand.crafts.fleet.core.carrying import does_not_fit
 from beforehand.crafts.fleet.core.faults import hold_for_person
 from beforehand.crafts.fleet.core.inputs import PatchStream, PatchWorksite, RequestTransport
-from beforehand.crafts.fleet.core.rules import can_drop, can_pick, is_loaded, reserve
+from beforehand.crafts.fleet.core.rules import can_drop, can_pick, is_loaded, needed_place, release, reserve
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.crafts.fleet.core.task_values import NO_PALLETS
-from beforehand.model.fleet import Stream, Task, changed
+from beforehand.crafts.fleet.core.work_queue import Queue
+from beforehand.model.fleet import Leg, Stream, Task
 from beforehand.model.reason import name_list, unknown
+from beforehand.model.records import changed
 
 OCCUPANCIES = ("unknown", "empty", "filled")
 
@@ -31,6 +34,9 @@ def patch_worksite(board: Board, given: PatchWorksite) -> None:
         board.refuse("worksite.occupancy", given.worksite_id, says, "Name a place where pallets stand.")
         return
     held = site.occupancy == "reserved" and site.reserved_by is not None
+    if site.brought_by is not None:
+        # Whatever is said of it now, it is no longer merely what the shuttle brought.
+        site = board.change_site(site, brought_by=None)
     if site.lies == given.occupancy and site.failures == 0 and (held or site.occupancy == given.occupancy):
         return
     since = site.since_ts_ms if site.lies == given.occupancy else board.now
@@ -42,6 +48,18 @@ def patch_worksite(board: Board, given: PatchWorksite) -> None:
         _check_task(board, task, given.worksite_id)
 
 
+def is_still_right(board: Board, task: Task) -> bool:
+    """Whether the place of the task's next order is as the order needs it, looked at right before it is sent.
+
+    Where it is not, the task goes elsewhere, ends or is held, as it would have been if it had just been said.
+    """
+    place, wanted = needed_place(task)
+    if board.site(place).lies == wanted:
+        return True
+    _check_task(board, task, place)
+    return False
+
+
 def _check_task(board: Board, task: Task, site_id: str) -> None:
     lies = board.site(site_id).lies
     if site_id == task.source_id and task.step == "pick" and lies != "filled":
@@ -50,6 +68,27 @@ def _check_task(board: Board, task: Task, site_id: str) -> None:
         _target_taken(board, task, f"{site_id} is {lies} now, so the pallet cannot be dropped there.")
     elif _in_the_way(board, task, site_id):
         _target_taken(board, task, f"{site_id} is {lies} now and stands in the way to {task.target_id}.")
+    for leg in tuple(other_legs(board.task(task.task_id))):
+        _check_leg(board, board.task(task.task_id), leg, site_id, lies)
+
+
+def _check_leg(board: Board, task: Task, leg: Leg, site_id: str, lies: str) -> None:
+    """A pallet of several that the robot is not at just now: it goes elsewhere, or is left out if it can be."""
+    if task.ended_ts_ms is not None:
+        return
+    if site_id == leg.source_id and leg.state == "waiting" and lies != "filled":
+        leave_out(board, task, leg.source_id)
+    elif site_id == leg.target_id and lies != "empty":
+        other = other_target(board, changed(task, source_id=leg.source_id, target_id=leg.target_id))
+        if other is not None and other != leg.target_id:
+            release(board, leg.target_id, task.task_id)
+            reserve(board, other, task.task_id)
+            board.change_task(task, **with_target(task, leg.source_id, other))
+        elif leg.state == "waiting":
+            leave_out(board, task, leg.source_id)
+        else:
+            says = f"{site_id} is {lies} now, so the pallet of {leg.source_id} cannot be dropped there."
+            hold_for_person(board, task, Fault(task.task_id, "worksite.changed", says, "doubt"))
 
 
 def _in_the_way(board: Board, task: Task, site_id: str) -> bool:
@@ -66,6 +105,8 @@ def _source_gone(board: Board, task: Task, lies: str) -> None:
     says = f"{task.source_id} is {lies} now, so there is nothing to pick."
     if task.phase == "picking":
         hold_for_person(board, task, Fault(task.task_id, "worksite.changed", says, "doubt"))
+    elif is_loaded(board, task):
+        give_up(board, task, "skip")
     else:
         give_up(board, task, "cancel", error_code="worksite.changed", error=says)
 
@@ -78,6 +119,9 @@ def _target_taken(board: Board, task: Task, says: str) -> None:
             return
         if not is_loaded(board, task):
             give_up(board, task, "cancel", error_code="worksite.changed", error=says)
+            return
+        if task.step == "pick":
+            give_up(board, task, "skip")
             return
     hold_for_person(board, task, Fault(task.task_id, "worksite.changed", says, "doubt"))
 
@@ -127,6 +171,9 @@ def request_transport(board: Board, given: RequestTransport) -> None:
     if not can_drop(board, given.target_id) or board.site(given.target_id).worksite_type in NO_PALLETS:
         says = f"{given.target_id} is {board.site(given.target_id).occupancy}, so no pallet can be dropped there."
         board.refuse("worksite.not_empty", given.target_id, says, "Choose an empty place that nobody has reserved.")
+    misfit = does_not_fit(board.state, given.source_id, given.target_id)
+    if misfit is not None:
+        board.reasons.append(misfit)
     if len(board.reasons) > before:
         return
     task = Task(

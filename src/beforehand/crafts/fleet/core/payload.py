@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.carrying import pallet_at
 from beforehand.model.fleet import Settings, Task, WorksiteSpec
 
 FORK_DRIVE_S = 3.0
@@ -21,9 +22,19 @@ def payload_of(board: Board, task: Task) -> dict[str, Any]:
     params = state.params.get(task.stream_id) if task.stream_id is not None else None
     source, target = state.specs[task.source_id], state.specs[task.target_id]
     pick = pick_payload(board.settings, getattr(params, "pick_params", None), source)
+    pallet = pallet_at(state, task.source_id)
+    if pick.get("recognize") and not pick.get("recfile") and pallet is not None and pallet.recfile is not None:
+        pick["recfile"] = pallet.recfile
     if task.step == "pick":
         return pick
     return drop_payload(board.settings, getattr(params, "drop_params", None), target, pick.get("end_height"))
+
+
+def commit_distance(board: Board, task: Task) -> float:
+    """How near the robot must have come to its drop before that can no longer change; 0 on the way to a pick."""
+    params = board.state.params.get(task.stream_id) if task.stream_id and task.step == "drop" else None
+    policy = getattr(params, "drop_policy", None)
+    return policy.commit_distance_m if policy is not None else 0.0
 
 
 def least_fork_s(payload: Mapping[str, Any]) -> float:

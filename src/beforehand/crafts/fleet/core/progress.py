@@ -7,9 +7,10 @@ the robot says which command it speaks of, that decides. After a cancel a 6 is a
 
 from dataclasses import replace
 
+from beforehand.crafts.fleet.core.batches import after_step, changes_load, load_after
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import let_go
-from beforehand.crafts.fleet.core.payload import least_fork_s, payload_of
+from beforehand.crafts.fleet.core.payload import commit_distance, least_fork_s, payload_of
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
     LOST,
@@ -21,9 +22,10 @@ from beforehand.crafts.fleet.core.rules import (
     phase_of,
     target_node,
 )
-from beforehand.crafts.fleet.core.standing import pause_again
+from beforehand.crafts.fleet.core.standing import heard_to_go_on, pause_again, resume_again
 from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
-from beforehand.model.fleet import Robot, Task, changed
+from beforehand.model.fleet import Robot, Task
+from beforehand.model.records import changed
 from beforehand.model.robot import Ack, CancelTarget, Telemetry
 
 ERRAND_REST_MS = 30_000
@@ -32,20 +34,23 @@ LOST_PATIENCE_MS = 30_000
 """How long a robot without work may not know where it is before a person is asked."""
 ERRAND_TRIES = 3
 """How often in a row, before a person is asked."""
-PASSING = ("offline", "blocked", "paused", "busy", "timeout", "control")
+PASSING = ("offline", "blocked", "paused", "busy", "timeout", "control", "emergency_stop")
 """Ends of refusal codes that pass by themselves; any other refusal is final."""
 
 
 def progress(board: Board) -> Board:
     for ack in board.acks:
-        if not ack.ok and ack.robot_id in board.state.robots:
-            _refused(board, ack)
+        if ack.robot_id in board.state.robots:
+            _answered(board, ack)
     robots_now, robots = board.robots_now, board.state.robots
     tasks_now, tasks = board.tasks_now, board.state.tasks
     for report, last in board.reports:
         robot = robots_now.get(report.robot_id) or robots[report.robot_id]
         if robot.paused:
             pause_again(board, robot, report)
+            robot = board.robot(report.robot_id)
+        elif robot.resume_key is not None:
+            resume_again(board, robot, report)
             robot = board.robot(report.robot_id)
         if robot.orphan_key is not None:
             _follow_orphan(board, robot, report)
@@ -77,7 +82,7 @@ def _far_from_commit(board: Board, task: Task, report: Telemetry) -> bool:
     """Whether the robot cannot come within the commit distance on the edge it is on."""
     if report.next_node_id is None or task.phase != "moving_to_drop":
         return False
-    distance = _commit_distance(board, task)
+    distance = commit_distance(board, task)
     if distance == 0.0:
         return True
     routes = board.state.routes
@@ -89,13 +94,17 @@ def _in_fault(board: Board, task: Task) -> bool:
     return any(fault.task_id == task.task_id for fault in board.faults)
 
 
-def _refused(board: Board, ack: Ack) -> None:
+def _answered(board: Board, ack: Ack) -> None:
     robot = board.robot(ack.robot_id)
+    passing = ack.code.rpartition(".")[2] in PASSING
+    if ack.key == robot.resume_key and (ack.ok or not passing):
+        heard_to_go_on(board, robot)
+    if ack.ok:
+        return
     says = ack.says or f"{ack.robot_id} refused the command ({ack.code or 'no reason given'})."
     if robot.errand is not None and robot.errand.key == ack.key:
         errand_failed(board, robot, says)
     elif robot.task_id is not None and board.task(robot.task_id).command_key == ack.key:
-        passing = ack.code.rpartition(".")[2] in PASSING
         code = ack.code or "robot.refused"
         board.faults.append(Fault(robot.task_id, code, says, "retry" if passing else "terminal"))
 
@@ -109,7 +118,7 @@ def _follow_orphan(board: Board, robot: Robot, report: Telemetry) -> None:
     robot = board.change_robot(robot, orphan_key=None)
     if report.task_status == 4 and report.task_id in (None, orphan) and not robot.task_id:
         says = f"{robot.robot_id} finished an order that had been given up; look at what is on its fork."
-        if report.load_sensor is None:
+        if report.sure_load is None:
             robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
         robot_in_error(board, robot, says, "robot.orphan_done")
 
@@ -144,7 +153,7 @@ def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
         phase = "charging" if errand.kind == "charge" else "idle"
         there = changed(errand, state="there")
         board.change_robot(robot, errand=there, errand_failures=None, phase="held" if robot.held else phase)
-    elif errand.state == "running" and not foreign:
+    elif errand.state == "running" and report.task_status not in RUNNING:
         _errand_stopped(board, robot, errand.node_id)
 
 
@@ -212,6 +221,9 @@ def _follow_task(board: Board, task: Task, report: Telemetry, last: Telemetry) -
     elif foreign:
         if status == 2:
             _doubt(board, task, "robot.other_order", f"{report.robot_id} is carrying out an order of somebody else.")
+        elif status not in RUNNING:
+            says = f"{report.robot_id} no longer knows its order: the last one it names is another."
+            _doubt(board, task, "robot.order_lost", says)
     else:
         _follow_running(board, task, report, last)
 
@@ -256,13 +268,15 @@ def _follow_running(board: Board, task: Task, report: Telemetry, last: Telemetry
 def _confirmed(board: Board, task: Task, report: Telemetry, last: Telemetry) -> bool:
     """A 6 may be a cancel at the robot, so something must say that the fork has done its work.
 
-    Its load sensor decides, if it has one. Away from the place nothing can have been done. Where the robot names its
-    orders it must name this one; else the fork must have had at least the time that its work takes.
+    Its load sensor decides, if it has one. Away from the place nothing can have been done; a robot that does not say
+    where it is counts as where it was last seen. Where the robot names its orders it must name this one; else the fork
+    must have had at least the time that its work takes.
     """
-    if report.load_sensor is not None:
-        return report.load_sensor == ("loaded" if task.step == "pick" else "empty")
-    lost = report.robot_id in board.placeless
-    if not lost and (report.node_id != target_node(board, task) or report.next_node_id is not None):
+    if report.called_off:
+        return False
+    if report.sure_load is not None and (changes_load(task) or report.sure_load != load_after(task)):
+        return report.sure_load == load_after(task)
+    if report.node_id != target_node(board, task) or report.next_node_id is not None:
         return False
     if report.task_id is not None or last.task_id is not None:
         return report.task_id == task.command_key
@@ -292,24 +306,17 @@ def _moving(board: Board, task: Task, report: Telemetry) -> None:
 def _within_commit(board: Board, task: Task, report: Telemetry, node: str) -> bool:
     if report.node_id is None:
         return False
-    distance = _commit_distance(board, task)
+    distance = commit_distance(board, task)
     if distance == 0.0:
         return report.node_id == node and report.next_node_id is None
     left = board.state.routes.left(report.node_id, report.next_node_id, report.x, report.y, node)
     return bool(left <= distance)
 
 
-def _commit_distance(board: Board, task: Task) -> float:
-    params = board.state.params.get(task.stream_id) if task.stream_id else None
-    policy = getattr(params, "drop_policy", None)
-    return policy.commit_distance_m if policy is not None else 0.0
-
-
 def _complete(board: Board, task: Task, report: Telemetry) -> None:
     """The robot says it is done; its own load sensor, if it has one, may say otherwise."""
-    wanted = "loaded" if task.step == "pick" else "empty"
-    if report.load_sensor is not None and report.load_sensor != wanted:
-        says = f"{report.robot_id} says the {task.step} is done, but its sensor says the fork is {report.load_sensor}."
+    if report.sure_load not in (None, load_after(task)):
+        says = f"{report.robot_id} says the {task.step} is done, but its sensor says the fork is {report.sure_load}."
         board.faults.append(Fault(task.task_id, f"{task.step}.not_done", says, "terminal"))
         board.change_task(task, command_state="none", command_key=None)
         return
@@ -322,17 +329,20 @@ def step_done(board: Board, task: Task, source: str = "task") -> Task:
     if refusal is not None:
         board.faults.append(Fault(task.task_id, f"{task.step}.illegal", refusal, "doubt"))
         return board.change_task(task, command_state="none", command_key=None)
-    if task.step == "drop":
-        return end_task(board, task, "completed")
+    following = after_step(task)
+    if following is None or "step" not in following:
+        return end_task(board, board.change_task(task, **(following or {})), "completed")
     active = task.status == "active"
     assert task.robot_id is not None
     robot = board.robot(task.robot_id)
+    phase = "moving_to_pick" if following["step"] == "pick" else "moving_to_drop"
     if active and not robot.held:
-        board.change_robot(robot, phase="moving_to_drop")
+        board.change_robot(robot, phase=phase)
     return board.change_task(
         task,
-        step="drop",
-        phase="moving_to_drop" if active else task.phase,
+        **following,
+        phase=phase if active else task.phase,
+        then="resend" if task.then == "skip" else task.then,
         command_state="due",
         command_key=None,
         deadline_ts_ms=None,
@@ -349,4 +359,6 @@ def _failed(board: Board, task: Task, report: Telemetry) -> None:
 
 def _doubt(board: Board, task: Task, code: str, says: str) -> None:
     board.change_task(task, command_state="none", command_key=None)
-    board.faults.append(Fault(task.task_id, code, says, "doubt"))
+    is_told = (task.status, task.error_code, code) == ("held", "robot.restarted", "robot.order_lost")
+    if not is_told:  # that it has restarted says that its order is lost, and somebody is about to answer that
+        board.faults.append(Fault(task.task_id, code, says, "doubt"))

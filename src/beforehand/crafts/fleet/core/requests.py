@@ -52,6 +52,14 @@ class Request:
             return f"Move the pallet from {self.source_id} to {self.target_id}"
         return f"Send {self.robot_id} to {self.action}"
 
+    @property
+    def intent(self) -> dict[str, Any]:
+        """The request as a step of an intent."""
+        if self.action != "transport":
+            return {"action": self.action, "robotId": self.robot_id}
+        told: dict[str, Any] = {"action": self.action, "from": self.source_id, "to": self.target_id}
+        return told | ({"priority": self.priority} if self.priority else {})
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:

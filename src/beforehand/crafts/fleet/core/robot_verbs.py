@@ -6,12 +6,16 @@ from typing import Any, Literal
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.cancel import give_up
+from beforehand.crafts.fleet.core.commands import clear_errand
 from beforehand.crafts.fleet.core.errands import no_errand
 from beforehand.crafts.fleet.core.rules import LOADED, is_loaded, phase_of, settle_question, thaw_robot
 from beforehand.crafts.fleet.core.standing import pause, unpause
 from beforehand.crafts.fleet.core.state import Hold
 from beforehand.model.fleet import Phase, Robot
 from beforehand.model.reason import unknown
+
+STAY_MS = 60_000
+"""How long a robot that was told to stay does not go to park."""
 
 
 def _hold(board: Board, robot: Robot, value: Any) -> None:
@@ -71,7 +75,7 @@ def _out_of_service(board: Board, robot: Robot, value: Any) -> None:
     asked = board.question_of(robot.robot_id)
     if asked is not None:
         board.close_decision(asked)
-        thaw_robot(board, robot.robot_id)
+    thaw_robot(board, robot.robot_id)  # Also where this is the answer to that question, which is closed by then.
     if robot.task_id is None:
         return
     task = board.task(robot.task_id)
@@ -90,8 +94,8 @@ def _set_load(board: Board, robot: Robot, value: Any) -> None:
         board.refuse("load.value", robot.robot_id, "A load is empty or loaded.")
     elif robot.task_id is not None:
         board.refuse("robot.busy", robot.robot_id, f"{robot.robot_id} works on {robot.task_id}.", "Finish that first.")
-    elif board.seen(robot.robot_id).report.load_sensor not in (None, value):
-        sensed = board.seen(robot.robot_id).report.load_sensor
+    elif board.seen(robot.robot_id).report.sure_load not in (None, value):
+        sensed = board.seen(robot.robot_id).report.sure_load
         says = f"The sensor of {robot.robot_id} says its fork is {sensed}, and the sensor overrules a person."
         board.refuse("load.sensed", robot.robot_id, says, "Look at the fork and the sensor.")
     elif robot.load_state != value:
@@ -104,6 +108,30 @@ def _unloaded(board: Board, robot: Robot, value: Any) -> None:
     _set_load(board, robot, "empty")
 
 
+def _wait(board: Board, robot: Robot, value: Any) -> None:
+    """It waits for the robot that is in its way, however long that takes."""
+    board.change_robot(robot, waits_on_purpose=robot.waits_for)
+
+
+def _stay(board: Board, robot: Robot, value: Any) -> None:
+    """It gives up what it drives for itself, and stays where it is for a while."""
+    if robot.task_id is None and clear_errand(board, robot):
+        robot = board.robot(robot.robot_id)
+        board.change_robot(robot, phase="held" if robot.held else "idle", errand_rest_ts_ms=board.now + STAY_MS)
+
+
+def _hand_back(board: Board, robot: Robot, value: Any) -> None:
+    """Another robot gets its task, unless its pallet is on the fork by now."""
+    if robot.task_id is None:
+        return
+    task = board.task(robot.task_id)
+    if is_loaded(board, task):
+        says = f"{robot.robot_id} has the pallet of {task.task_id} on its fork by now."
+        board.refuse("task.loaded", robot.robot_id, says, "Let it wait.")
+    else:
+        give_up(board, task, "hand-back")
+
+
 ROBOT_VERBS: dict[str, Callable[[Board, Robot, Any], None]] = {
     "hold": _hold,
     "release": _release,
@@ -113,6 +141,9 @@ ROBOT_VERBS: dict[str, Callable[[Board, Robot, Any], None]] = {
     "in-service": _in_service,
     "set-load": _set_load,
     "unloaded": _unloaded,
+    "wait": _wait,
+    "stay": _stay,
+    "hand-back": _hand_back,
 }
 
 

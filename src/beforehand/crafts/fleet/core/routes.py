@@ -134,7 +134,10 @@ class Routes:
             joined = [(near, far, length) for near, beyond in enumerate(joins) for far, length in beyond.items()]
             lengths = [length for _, _, length in joined]
             nears, fars = [near for near, _, _ in joined], [far for _, far, _ in joined]
-            self._matrices[backwards] = csr_array((lengths, (nears, fars)), shape=(size, size))
+            matrix = csr_array((lengths, (nears, fars)), shape=(size, size))
+            # The search wants its indexes so, and would make them so anew every time.
+            matrix.indices, matrix.indptr = matrix.indices.astype("int32"), matrix.indptr.astype("int32")
+            self._matrices[backwards] = matrix
         found: Sequence[float] = dijkstra(self._matrices[backwards], indices=list(starts), min_only=True)
         return found
 

@@ -7,7 +7,9 @@ a filled one, a second pallet on a fork) is refused and changes nothing.
 from dataclasses import replace
 from typing import Any
 
+from beforehand.crafts.fleet.core.batches import carried, load_after, pairs_of
 from beforehand.crafts.fleet.core.board import Board
+from beforehand.model.decision import Decision
 from beforehand.model.fleet import Errand, Phase, Robot, Task, Worksite
 
 IN_FLIGHT = ("sent", "running", "paused", "canceling")
@@ -17,6 +19,8 @@ LOST = "robot.lost"
 """The code of the question about a robot that does not know where it is; it is withdrawn when the robot knows again."""
 LOADED = "robot.loaded"
 """The code of the question about a robot that carries a pallet of no task."""
+TRAFFIC = "traffic.waits"
+"""The code of the question about a robot that waits in vain for another one's ground."""
 SUSPECT_AFTER = 3
 """Failures in a row after which a worksite is left alone until a person has looked at it."""
 FIRST_REST_MS = 10_000
@@ -35,6 +39,11 @@ def release(board: Board, site_id: str | None, holder: str) -> None:
     if site.reserved_by == holder:
         before = site.occupancy_before or "unknown"
         board.change_site(site, occupancy=before, reserved_by=None, occupancy_before=None)
+
+
+def needed_place(task: Task) -> tuple[str, str]:
+    """Where the task's present step works, and what has to lie there for it."""
+    return (task.source_id, "filled") if task.step == "pick" else (task.target_id, "empty")
 
 
 def can_pick(board: Board, site_id: str) -> bool:
@@ -71,7 +80,13 @@ def finish_pick(board: Board, task: Task, source: str = "task") -> str | None:
     if site.lies != "filled":
         return f"{task.source_id} is {site.lies}, so nothing can have been picked there."
     board.change_site(
-        site, occupancy="empty", reserved_by=None, occupancy_before=None, since_ts_ms=board.now, failures=0
+        site,
+        occupancy="empty",
+        reserved_by=None,
+        occupancy_before=None,
+        since_ts_ms=board.now,
+        failures=0,
+        brought_by=None,
     )
     _loaded(board, task, "loaded", source)
     _moved(board, "palletPicked", task, task.source_id, "empty", "loaded", source)
@@ -84,17 +99,35 @@ def finish_drop(board: Board, task: Task, source: str = "task") -> str | None:
     if site.lies == "filled":
         return f"{task.target_id} is already filled, so nothing can have been dropped there."
     board.change_site(
-        site, occupancy="filled", reserved_by=None, occupancy_before=None, since_ts_ms=board.now, failures=0
+        site,
+        occupancy="filled",
+        reserved_by=None,
+        occupancy_before=None,
+        since_ts_ms=board.now,
+        failures=0,
+        brought_by=_bringer(board, task),
     )
-    _loaded(board, task, "empty", source)
-    _moved(board, "palletDropped", task, task.target_id, "filled", "empty", source)
+    left = load_after(task)
+    _loaded(board, task, left, source)
+    _moved(board, "palletDropped", task, task.target_id, "filled", left, source)
     return None
+
+
+def _bringer(board: Board, task: Task) -> str | None:
+    """The stream, where it goes both ways and must know what it brought itself."""
+    if task.stream_id is None or not is_two_way(board.state.params[task.stream_id]):
+        return None
+    return task.stream_id
+
+
+def is_two_way(params: Any) -> bool:
+    return bool(getattr(params, "both_ways", False))
 
 
 def _loaded(board: Board, task: Task, load: str, source: str) -> None:
     assert task.robot_id is not None
     robot = board.robot(task.robot_id)
-    sensed = board.seen(task.robot_id).report.load_sensor == load
+    sensed = board.seen(task.robot_id).report.sure_load == load
     said_by = "sensor" if sensed else source
     sure = "low" if said_by == "manual" else "high"
     said = {"load_state": load, "load_state_source": said_by, "load_state_confidence": sure}
@@ -111,8 +144,9 @@ def _moved(board: Board, kind: str, task: Task, site_id: str, occupancy: str, lo
 
 def end_task(board: Board, task: Task, status: str, code: str | None = None, says: str | None = None) -> Task:
     """The task is over: its reservations go back, its robot is free, what was asked about it is settled."""
-    release(board, task.source_id, task.task_id)
-    release(board, task.target_id, task.task_id)
+    for pair in pairs_of(task):
+        for site_id in pair:
+            release(board, site_id, task.task_id)
     release(board, task.next_target_id, task.task_id)
     free_robot(board, task)
     thaw(board, task.task_id)
@@ -169,6 +203,12 @@ def settle_questions(board: Board, task_id: str) -> None:
         board.close_decision(decision)
 
 
+def asks_of_another_step(decision: Decision, task: Task) -> bool:
+    """Whether the question is about a step that the task has left behind since it was asked."""
+    asked = decision.evidence.get("step"), decision.evidence.get("place")
+    return asked[0] is not None and asked != (task.step, needed_place(task)[0])
+
+
 def settle_question(board: Board, robot: Robot, code: str) -> Robot:
     """What was asked about the robot under this code has settled itself."""
     asked = board.question_of(robot.robot_id)
@@ -197,8 +237,8 @@ def is_there(board: Board, robot_id: str, node_id: str) -> bool:
 
 
 def is_loaded(board: Board, task: Task) -> bool:
-    """Whether the task's pallet is on the fork."""
-    return task.step == "drop" and task.robot_id is not None
+    """Whether a pallet of the task is on the fork."""
+    return task.robot_id is not None and carried(task) > 0
 
 
 def reports_ids(board: Board, robot_id: str) -> bool:

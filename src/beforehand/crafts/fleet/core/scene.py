@@ -7,15 +7,18 @@ reading of the file shows the whole list. Only a scene without any problem is re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from beforehand.crafts.fleet.core.check import check_names, check_numbers, check_ways
+from beforehand.crafts.fleet.core.catalogue import Files, check_files
+from beforehand.crafts.fleet.core.check import check_broker, check_names, check_numbers, check_ways
 from beforehand.crafts.fleet.core.shape import Problems, is_text, read_shape
+from beforehand.crafts.fleet.core.traffic.checking import check_starts
 from beforehand.model.errors import BadInputError
-from beforehand.model.fleet import Edge, FleetScene, Node, RobotSpec, Settings, StreamSpec, WorksiteSpec
+from beforehand.model.fleet import Edge, FleetScene, Node, PalletSpec, RobotSpec, Settings, StreamSpec, WorksiteSpec
 from beforehand.model.words import counted
 
 SECTIONS: dict[str, type[Any]] = {
     "nodes": Node,
     "edges": Edge,
+    "pallets": PalletSpec,
     "worksites": WorksiteSpec,
     "robots": RobotSpec,
     "streams": StreamSpec,
@@ -24,14 +27,17 @@ KEYS = ("kind", "name", *SECTIONS, "settings")
 REQUIRED = ("nodes",)
 
 
-def read_fleet(document: Any) -> FleetScene:
-    """The scene, or a BadInputError that lists every problem."""
+def read_fleet(document: Any, files: Files | None = None) -> FleetScene:
+    """The scene, or a BadInputError that lists every problem; `files` are those the home keeps, where they count."""
     problems = Problems()
     parts = _parts(document, problems)
     if parts is not None:
         check_names(parts, problems)
         check_numbers(parts, problems)
+        check_broker(parts, problems)
         check_ways(parts, problems)
+        check_starts(parts, problems)
+        check_files(parts, files or {}, problems)
     if problems or parts is None:
         raise BadInputError(
             f"The fleet scene has {counted(len(problems.found), 'problem')}.",
@@ -42,6 +48,7 @@ def read_fleet(document: Any) -> FleetScene:
         name=document["name"],
         nodes=parts["nodes"],
         edges=parts["edges"],
+        pallets=parts["pallets"],
         worksites=parts["worksites"],
         robots=parts["robots"],
         streams=parts["streams"],

@@ -192,11 +192,17 @@ def _says(item: Any) -> str:
             return "the name is empty."
         case "too_short":
             return "the list is empty; name at least one."
+        case "too_long":
+            return f"the list names {ctx['actual_length']}; name {ctx['max_length']} at most."
         case "float_type" | "int_type" | "int_from_float" | "int_parsing":
             shown = repr(item.get("input"))[:60]
             return f"{shown} is not a number." if kind == "float_type" else f"{shown} is not a whole number."
         case "string_type":
             return f"{given} is not text; put it in quotes if it is meant as a name."
+        case "dict_type" | "model_type":
+            return f"{given} cannot be used: this must be a mapping of keys to values."
+        case "tuple_type":
+            return f"{given} is not a list; write it in square brackets."
         case "bool_type":
             return f"{given} is neither true nor false."
     text = str(item["msg"])

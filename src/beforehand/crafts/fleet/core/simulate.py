@@ -6,7 +6,6 @@ round for ever is stopped after two hours, and any scene after a long time in wh
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from beforehand.crafts.fleet.core.at_rest import is_settled
@@ -15,7 +14,7 @@ from beforehand.crafts.fleet.core.hands import Hall, follow_hands
 from beforehand.crafts.fleet.core.inputs import FleetInput
 from beforehand.crafts.fleet.core.invariants import Invariants
 from beforehand.crafts.fleet.core.state import FleetState, initial, shown
-from beforehand.crafts.fleet.core.streams import KINDS
+from beforehand.crafts.fleet.core.streams import KINDS, ways_of
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
@@ -138,10 +137,9 @@ def _goes_round(scene: FleetScene) -> bool:
     ahead: dict[str, set[str]] = {}
     for stream in scene.streams:
         handler = KINDS[stream.kind]
-        groups = list(handler.groups(handler.params.model_validate(dict(stream.params))).values())
-        for earlier, later in pairwise(groups):
-            for site in earlier:
-                ahead.setdefault(site, set()).update(later)
+        for sources, targets in ways_of(handler, handler.params.model_validate(dict(stream.params))):
+            for site in sources:
+                ahead.setdefault(site, set()).update(targets)
     done: set[str] = set()
     return any(_meets_itself(site, ahead, done) for site in ahead)
 

@@ -1,7 +1,8 @@
 """What is held stands: a robot that a person, a hold or its own held task stops is told to pause, and to go on after.
 
 A task that waits for a person stops its robot wherever it is, so that nothing is unloaded onto a place that was
-reported filled. A pause that had no effect was perhaps lost, or the robot could not be reached: it is said again.
+reported filled. A pause that had no effect was perhaps lost, or the robot could not be reached: it is said again, and
+so is a word to go on until the robot has confirmed it.
 """
 
 from beforehand.crafts.fleet.core.board import Board
@@ -55,8 +56,7 @@ def unpause(board: Board, robot_id: str) -> None:
     robot = board.robot(robot_id)
     if not robot.paused or robot.status == "offline" or must_stand(board, robot):
         return
-    board.commands.append(ResumeRobot(f"{robot_id}:resume:{board.now}", robot_id))
-    board.change_robot(robot, paused=False, paused_ts_ms=None)
+    _tell_to_go_on(board, robot)
     if robot.task_id is not None and board.task(robot.task_id).status == "active":
         start_timers(board, board.task(robot.task_id))
 
@@ -68,9 +68,28 @@ def pause_again(board: Board, robot: Robot, report: Telemetry) -> None:
         _tell_to_pause(board, robot)
 
 
+def resume_again(board: Board, robot: Robot, report: Telemetry) -> None:
+    """For a robot that was told to go on, has not said that it heard it, and stands all the same."""
+    if report.task_status != 3:
+        heard_to_go_on(board, robot)
+    elif board.now - (robot.paused_ts_ms or 0) >= PAUSE_AGAIN_MS:
+        _tell_to_go_on(board, robot)
+
+
+def heard_to_go_on(board: Board, robot: Robot) -> None:
+    """Should it stand from here on, it was stopped at the robot, and that is not ours to end."""
+    board.change_robot(robot, resume_key=None, paused_ts_ms=None)
+
+
+def _tell_to_go_on(board: Board, robot: Robot) -> None:
+    key = f"{robot.robot_id}:resume:{board.now}"
+    board.commands.append(ResumeRobot(key, robot.robot_id))
+    board.change_robot(robot, paused=False, paused_ts_ms=board.now, resume_key=key)
+
+
 def _tell_to_pause(board: Board, robot: Robot) -> None:
     board.commands.append(PauseRobot(f"{robot.robot_id}:pause:{board.now}", robot.robot_id))
-    board.change_robot(robot, paused=True, paused_ts_ms=board.now)
+    board.change_robot(robot, paused=True, paused_ts_ms=board.now, resume_key=None)
 
 
 def _has_order(board: Board, robot: Robot) -> bool:

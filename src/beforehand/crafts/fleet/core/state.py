@@ -10,21 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from beforehand.crafts.fleet.core.routes import Routes
-from beforehand.crafts.fleet.core.streams import KINDS, Candidate
+from beforehand.crafts.fleet.core.streams import KINDS, Candidate, Pallets
+from beforehand.crafts.fleet.core.traffic.memory import TrafficMemory
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
-from beforehand.model.fleet import (
-    FleetScene,
-    Robot,
-    RobotSpec,
-    Stream,
-    Task,
-    Worksite,
-    WorksiteSpec,
-    changed,
-    from_wire,
-    wire_of,
-)
+from beforehand.model.fleet import FleetScene, PalletSpec, Robot, RobotSpec, Stream, Task, Worksite, WorksiteSpec
+from beforehand.model.records import changed, from_wire, lay_out_records, wire_of
 from beforehand.model.robot import Telemetry
 from beforehand.ports.compiled import has_scipy
 
@@ -68,6 +59,8 @@ class FleetState:
     routes: Routes
     specs: dict[str, WorksiteSpec]
     robot_specs: dict[str, RobotSpec]
+    pallets: dict[str, PalletSpec]
+    """The catalogue, by type."""
     params: dict[str, Any]
     places: dict[str, tuple[str, ...]]
     """Worksite ids by worksite type."""
@@ -98,16 +91,24 @@ class FleetState:
     """Worksites where the last step failed."""
     firsts: dict[str, Candidate | None] = field(default_factory=dict)
     """What a stream offered first when it was last asked, if nothing it looks at has changed since."""
+    passed: dict[Pallets, frozenset[str]] = field(default_factory=dict)
+    """Where a tick had no time to look at all work: what it and those before it looked at in vain, and for whom."""
     no_work: bool = False
     """The streams were asked and had nothing, and nothing they look at has changed since: no need to ask again."""
     pending: set[str] = field(default_factory=set)
     """Open tasks that wait for a robot or have an order to send."""
+    traffic: TrafficMemory | None = None
+    """The ground and what is planned on it; None where ground is not shared out."""
     robot_places: dict[str, int] = field(init=False)
     """The robots' order in the scene."""
     has_chargers: bool = field(init=False)
+    has_choosy_robots: bool = field(init=False)
+    """Whether some robot may not carry everything."""
 
     def __post_init__(self) -> None:
         self.has_chargers = "charger" in self.places
+        choosy = (robot.pallet_types is not None or robot.max_load_kg is not None for robot in self.scene.robots)
+        self.has_choosy_robots = any(choosy)
         self.robot_places = {name: number for number, name in enumerate(self.robots)}
         self.index()
 
@@ -118,6 +119,7 @@ class FleetState:
         self.pending = {name for name in self.open_tasks if _pends(self.tasks[name])}
         self.failing = {name for name, site in self.worksites.items() if site.failures}
         self.firsts = {}
+        self.passed = {}
         self.no_work = False
 
     @property
@@ -135,6 +137,7 @@ def initial(scene: FleetScene, now_ms: int = 0) -> FleetState:
     for stream in scene.streams:
         params[stream.stream_id] = KINDS[stream.kind].params.model_validate(dict(stream.params))
     users = _users(scene, params)
+    lay_out_records()
     if scene.settings.dispatch == "optimal" and has_scipy():
         import scipy.optimize  # noqa: F401  Importing it takes a while: better now than in the first tick.
     return FleetState(
@@ -142,6 +145,7 @@ def initial(scene: FleetScene, now_ms: int = 0) -> FleetState:
         routes=Routes(scene),
         specs={site.worksite_id: site for site in scene.worksites},
         robot_specs={robot.robot_id: robot for robot in scene.robots},
+        pallets={pallet.pallet_type: pallet for pallet in scene.pallets},
         params=params,
         places=_places(scene),
         users=users,
@@ -161,6 +165,7 @@ def initial(scene: FleetScene, now_ms: int = 0) -> FleetState:
             for stream in scene.streams
         },
         seen={robot.robot_id: _unseen(robot.robot_id, robot.node_id, robot.battery) for robot in scene.robots},
+        traffic=TrafficMemory.of(scene),
     )
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.decide import decide
-from beforehand.crafts.fleet.core.dispatch import Queue
 from beforehand.crafts.fleet.core.inputs import PatchStream
 from beforehand.crafts.fleet.core.patches import patched
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import KINDS, Candidate
 from beforehand.crafts.fleet.core.why import why_stream
+from beforehand.crafts.fleet.core.work_queue import Queue
 from beforehand.model.fleet import Stream
 from beforehand.model.reason import Reason
 

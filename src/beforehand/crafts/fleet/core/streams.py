@@ -7,14 +7,17 @@ kinds with `register_kind`, as the built-in ones are added here.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice, pairwise
 from typing import Any, Protocol
 
 from beforehand.crafts.fleet.core.params import (
+    BatchParams,
     BufferedParams,
     DropPolicy,
     PickDropParams,
     ReplenishParams,
     RoundRobinParams,
+    ShuttleParams,
 )
 from beforehand.model.base import WireModel
 from beforehand.model.fleet import Stream, Worksite
@@ -29,6 +32,12 @@ class Candidate:
     target_id: str
     since_ms: int
     """Since when the pallet has been waiting."""
+    more: tuple[tuple[str, str], ...] = ()
+    """Further pallets that the same robot picks before its first drop: where each stands and where it goes."""
+
+
+Pallets = tuple[str | None, tuple[str, ...]]
+"""Which stream asks for which pallets, by where they stand and wherever they go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,25 @@ class StreamView:
     can_drop: Callable[[str], bool]
 
 
+@dataclass(frozen=True, slots=True)
+class TaskUpdate:
+    """What a kind wants of one of its tasks; what is None stays as it is."""
+
+    target_id: str | None = None
+    """Another of its places, while the drop is not committed and that place is empty."""
+    priority: float | None = None
+    hold: str | None = None
+    """Why a person has to look at it, as a sentence."""
+    cancel: str | None = None
+    """Why it is not wanted any more; a task whose pallet is on a fork goes on."""
+
+
 class StreamHandler(Protocol):
+    """A kind of stream. Two more methods are optional: `ways(params)` yields pairs of groups, where pallets do not
+    simply go from each group to the next; `on_tick(view, task, robot)` is asked about each of its tasks in every
+    tick and answers a `TaskUpdate` or None. With `steady = True` a candidate, where no lane has its say, is right as
+    long as its own places are free, and the kind is not asked again after each task that other streams start."""
+
     kind: str
     params: type[WireModel]
 
@@ -66,6 +93,21 @@ class StreamHandler(Protocol):
 KINDS: dict[str, StreamHandler] = {}
 
 
+Way = tuple[tuple[str, ...], tuple[str, ...]]
+"""Places that pallets are picked from, and places that they are taken to."""
+
+
+def ways_of(handler: StreamHandler, params: Any) -> Iterator[Way]:
+    """From where to where pallets of the stream go: from each group to the next, unless the kind says otherwise."""
+    own: Callable[[Any], Iterator[Way]] | None = getattr(handler, "ways", None)
+    return pairwise(handler.groups(params).values()) if own is None else own(params)
+
+
+def sources_of(handler: StreamHandler, params: Any) -> tuple[str, ...]:
+    """Every place it picks from, each once."""
+    return tuple(dict.fromkeys(site for sources, _ in ways_of(handler, params) for site in sources))
+
+
 def register_kind(handler: StreamHandler) -> None:
     KINDS[handler.kind] = handler
 
@@ -75,6 +117,7 @@ class PickDrop:
 
     kind = "pickDrop"
     params: type[WireModel] = PickDropParams
+    steady = True
 
     def groups(self, params: Any) -> Mapping[str, tuple[str, ...]]:
         return {"pickGroup": params.pick_group, "dropGroup": params.drop_group}
@@ -139,11 +182,12 @@ class Replenish(PickDrop):
 
     kind = "replenish"
     params: type[WireModel] = ReplenishParams
+    steady = False
 
     def evaluate(self, view: StreamView) -> Iterator[Candidate]:
-        missing = self._missing(view)
-        for count, candidate in enumerate(super().evaluate(view)):
-            if count >= missing:
+        """What is given out counts at once; what no robot could take does not, so that the next pallet is offered."""
+        for candidate in super().evaluate(view):
+            if self._missing(view) <= 0:
                 return
             yield candidate
 
@@ -183,6 +227,80 @@ class Buffered(PickDrop):
 
     def _buffers(self, view: StreamView) -> Iterator[str]:
         return (site for site in view.params.buffer_group if view.can_drop(site))
+
+
+class Batch(PickDrop):
+    """As pickDrop, but a robot picks `batchSize` pallets before its first drop; all their places are reserved at once.
+
+    It waits until there are so many, unless `partial` lets it set out with fewer.
+    """
+
+    kind = "batch"
+    params: type[WireModel] = BatchParams
+
+    def evaluate(self, view: StreamView) -> Iterator[Candidate]:
+        """A batch that no robot could take is offered smaller, if it may be, and then without its oldest pallet."""
+        passed: set[str] = set()
+        while pairs := self._next_batch(view, passed):
+            first = pairs[0][0]
+            passed.add(first)
+            least = 1 if view.params.partial else len(pairs)
+            for size in range(len(pairs), least - 1, -1):
+                if view.can_pick(first):
+                    since = min(view.site(source).since_ts_ms for source, _ in pairs[:size])
+                    yield Candidate(view.stream.stream_id, *pairs[0], since, tuple(pairs[1:size]))
+
+    def silence(self, view: StreamView) -> str:
+        wanted, pick = view.params.batch_size, view.params.pick_group
+        pallets = sum(1 for site in pick if view.can_pick(site))
+        places = sum(1 for _ in self._drops(view))
+        if not view.params.partial and pallets and pallets < wanted:
+            shown = _as_they_are(view, pick)
+            return f"It waits for {wanted} pallets to go together, and {pallets} can be picked: {shown}."
+        if not view.params.partial and pallets and 0 < places < wanted:
+            drop = view.params.drop_group
+            return f"It needs {wanted} drop places at once, and {places} can be used: {_as_they_are(view, drop)}."
+        return super().silence(view)
+
+    def _next_batch(self, view: StreamView, passed: set[str]) -> list[tuple[str, str]]:
+        waiting = [site for site in view.params.pick_group if site not in passed and view.can_pick(site)]
+        waiting.sort(key=lambda site: view.site(site).since_ts_ms)
+        pairs = list(islice(zip(waiting, self._drops(view), strict=False), view.params.batch_size))
+        return pairs if view.params.partial or len(pairs) == view.params.batch_size else []
+
+
+class Shuttle(PickDrop):
+    """Between two fixed places, there and back.
+
+    What stands on one end goes to the other as soon as that is empty. What the stream brought itself stays there until
+    somebody takes it away or says anew what lies there; without that rule one pallet would go to and fro for ever.
+    """
+
+    kind = "shuttle"
+    params: type[WireModel] = ShuttleParams
+
+    def ways(self, params: Any) -> Iterator[Way]:
+        yield params.pick_group, params.drop_group
+        if params.both_ways:
+            yield params.drop_group, params.pick_group
+
+    def evaluate(self, view: StreamView) -> Iterator[Candidate]:
+        for (source,), (target,) in self.ways(view.params):
+            brought = view.site(source).brought_by == view.stream.stream_id
+            if not brought and view.can_pick(source) and view.can_drop(target):
+                yield Candidate(view.stream.stream_id, source, target, view.site(source).since_ts_ms)
+
+    def retarget(self, view: StreamView, source_id: str, target_id: str) -> str | None:
+        """Both ends are fixed, so there is nowhere else."""
+        return None
+
+    def silence(self, view: StreamView) -> str:
+        ends = view.params.pick_group + view.params.drop_group
+        shown = _as_they_are(view, ends)
+        brought = [site for site in ends if view.site(site).brought_by == view.stream.stream_id]
+        if brought:
+            return f"It brought what stands on {brought[0]} and waits until somebody takes it away: {shown}."
+        return f"It needs a pallet on one end and nothing on the other: {shown}."
 
 
 def in_order(view: StreamView, group: tuple[str, ...], policy: DropPolicy) -> Iterator[str]:
@@ -229,5 +347,5 @@ def _as_they_are(view: StreamView, group: tuple[str, ...]) -> str:
     return ", ".join(shown) + (f" and {len(group) - 6} more" if len(group) > 6 else "")
 
 
-for _handler in (PickDrop(), RoundRobin(), Replenish(), Buffered()):
+for _handler in (PickDrop(), RoundRobin(), Replenish(), Buffered(), Batch(), Shuttle()):
     register_kind(_handler)

@@ -21,8 +21,6 @@ from beforehand.crafts.fleet.core.timers import start_timers
 from beforehand.model.fleet import Robot
 from beforehand.model.robot import Ack, Telemetry
 
-_NONE: dict[str, Any] = {}
-
 
 def telemetry(board: Board) -> Board:
     for given in board.inputs:
@@ -45,7 +43,8 @@ def _report(board: Board, report: Telemetry) -> None:
         board.refuse("robot.unknown", robot_id, f"{robot_id} reports, but the scene has no robot of that name.")
         return
     last = seen.report
-    if seen.heard and (report.boot, report.seq) <= (last.boot, last.seq):
+    old = report.seq <= last.seq if report.boot == last.boot else report.boot < last.boot
+    if old and seen.heard:
         return
     robot = board.robots_now.get(robot_id) or board.state.robots[robot_id]
     if report.node_id is None or report.node_id not in board.state.routes.index:
@@ -60,6 +59,8 @@ def _report(board: Board, report: Telemetry) -> None:
     board.reports.append((report, last))
     if report.boot != robot.boot:
         robot = _booted(board, robot, report)
+    if robot.status == "online" and not report.blocked and report.load_sensor is None and robot.task_id is not None:
+        return  # As most of them are.
     changes = _changes(robot, report)
     if changes:
         came_back = robot.status == "offline" and changes.get("status", "offline") != "offline"
@@ -82,14 +83,13 @@ def _found(board: Board, robot: Robot) -> Robot:
 
 
 def _changes(robot: Robot, report: Telemetry) -> dict[str, Any]:
-    if robot.status == "online" and not report.blocked and report.load_sensor is None and robot.task_id is not None:
-        return _NONE  # As most of them are.
     changes: dict[str, Any] = {}
     status = "blocked" if report.blocked else "online"
     if robot.status != status:
         changes["status"] = status
-    if report.load_sensor is not None:
-        sensed = (report.load_sensor, "sensor", "high")
+    unsure = report.load_confidence == "low" and robot.load_state_source in ("task", "manual")
+    if report.load_sensor is not None and not unsure:
+        sensed = (report.load_sensor, "sensor", report.load_confidence)
         if (robot.load_state, robot.load_state_source, robot.load_state_confidence) != sensed:
             changes["load_state"], changes["load_state_source"], changes["load_state_confidence"] = sensed
     stands = robot.task_id is None and robot.errand is None and robot.phase != "error"

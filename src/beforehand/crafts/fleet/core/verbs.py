@@ -6,8 +6,10 @@ Asking for what is already so changes nothing and is not refused. A refusal is a
 from collections.abc import Callable
 from typing import Any
 
+from beforehand.crafts.fleet.core.batches import load_after
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.cancel import give_up, retarget
+from beforehand.crafts.fleet.core.cancel import ABORTED, CANCELED, give_up, retarget
+from beforehand.crafts.fleet.core.carrying import does_not_fit
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetVerb,
@@ -17,15 +19,17 @@ from beforehand.crafts.fleet.core.inputs import (
     RobotVerb,
     TaskVerb,
 )
-from beforehand.crafts.fleet.core.patches import patch_stream, patch_worksite, request_transport
+from beforehand.crafts.fleet.core.patches import other_target, patch_stream, patch_worksite, request_transport
 from beforehand.crafts.fleet.core.progress import step_done
 from beforehand.crafts.fleet.core.robot_verbs import ROBOT_VERBS, fleet_verb
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
     RUNNING,
+    asks_of_another_step,
     can_drop,
     is_loaded,
     is_there,
+    needed_place,
     phase_of,
     settle_questions,
     target_node,
@@ -80,6 +84,12 @@ def _answer(board: Board, given: AnswerDecision) -> None:
     if given.verb not in decision.verbs:
         board.refuse("decision.verb", given.decision_id, unknown("verb", given.verb, decision.verbs).says)
         return
+    task_id = decision.about.get("taskId")
+    if task_id is not None and board.knows_task(task_id) and asks_of_another_step(decision, board.task(task_id)):
+        step, place = decision.evidence["step"], decision.evidence["place"]
+        says = f"The {step} at {place}, which was asked about, is over by now."
+        board.refuse("decision.closed", given.decision_id, says, "Look at the inbox again.")
+        return
     refused = len(board.reasons)
     answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(board.now))
     board.close_decision(decision, answer)
@@ -126,7 +136,7 @@ def situation(board: Board, task: Task) -> str:
 
 def _resume(board: Board, task: Task, value: Any) -> None:
     """Goes on with the order the robot still has, or sends it anew where the robot has none."""
-    if _place_is_wrong(board, task):
+    if _goes_elsewhere(board, task) or _place_is_wrong(board, task):
         return
     task = _reactivate(board, task)
     if task.robot_id is None or task.command_state not in IN_FLIGHT:
@@ -140,14 +150,27 @@ def _resume(board: Board, task: Task, value: Any) -> None:
 
 
 def _redo(board: Board, task: Task, value: Any) -> None:
-    if not _place_is_wrong(board, task):
+    if not (_goes_elsewhere(board, task) or _place_is_wrong(board, task)):
         give_up(board, _reactivate(board, task), "resend", retries=0)
+
+
+def _goes_elsewhere(board: Board, task: Task) -> bool:
+    """Take a pallet whose drop is taken and not committed to another place of its stream, where there is one by now."""
+    place, wanted = needed_place(task)
+    arrived = is_there(board, str(task.robot_id), target_node(board, task))
+    if task.step != "drop" or task.committed or arrived or board.site(place).lies == wanted:
+        return False
+    other = other_target(board, task)
+    if other is None or other == task.target_id:
+        return False
+    retarget(board, _reactivate(board, task), other)
+    return True
 
 
 def _place_is_wrong(board: Board, task: Task) -> bool:
     """Refuse to go on where the books say that the fork work cannot work out."""
-    site = board.site(task.source_id if task.step == "pick" else task.target_id)
-    wanted = "filled" if task.step == "pick" else "empty"
+    place, wanted = needed_place(task)
+    site = board.site(place)
     if site.lies == wanted:
         return False
     says = f"{site.worksite_id} is {site.lies}, and the {task.step} needs it {wanted}."
@@ -175,20 +198,16 @@ def _reactivate(board: Board, task: Task) -> Task:
 def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     """A person did the step: the pallet is booked, and the robot, if it is at it, is told to leave it."""
     assert task.robot_id is not None
-    if _was_done(board, task, value):
+    if _was_done(board, task, value) or _cannot_be_done(board, task):
         return
-    wanted = "loaded" if task.step == "pick" else "empty"
-    sensed = board.seen(task.robot_id).report.load_sensor
-    if sensed not in (None, wanted):
+    sensed = board.seen(task.robot_id).report.sure_load
+    if sensed not in (None, load_after(task)):
         says = f"The sensor of {task.robot_id} says its fork is {sensed}, so the {task.step} is not done."
         board.refuse("load.sensed", task.task_id, says, "Look at the fork and the sensor.")
         return
     task = _reactivate(board, task)
     was_at_it, key = task.command_state in IN_FLIGHT, task.command_key
-    faults = len(board.faults)
     done = step_done(board, task, "manual")
-    if len(board.faults) > faults:
-        return
     if done.ended_ts_ms is None:
         done = board.change_task(done, by_hand=True)
     if not was_at_it or task.robot_id is None:
@@ -219,20 +238,38 @@ def _was_done(board: Board, task: Task, value: Any) -> bool:
     return bool(task.by_hand)
 
 
+def _cannot_be_done(board: Board, task: Task) -> bool:
+    """Refuse a step by hand that the books contradict, and say how to put them right."""
+    place, wanted = needed_place(task)
+    lies = board.site(place).lies
+    if lies == wanted or (task.step == "drop" and lies == "unknown"):
+        return False
+    done, there = ("picked", "it stood there") if task.step == "pick" else ("dropped", "it is this pallet")
+    says = f"{place} is {lies}, so nothing can have been {done} there."
+    try_next = f"If {there}: `beforehand worksites set {place} {wanted}`, then say done-by-hand again."
+    board.refuse("worksite.wrong", task.task_id, says, try_next)
+    return True
+
+
 def _abort(board: Board, task: Task, value: Any) -> None:
     target = value.get("targetId") if isinstance(value, dict) else value
     if target is not None:
         says = f"No pallet of {task.task_id} is on a fork, so there is nothing to drop at {str(target)[:80]}."
         board.refuse("task.not_loaded", task.task_id, says, "Abort it without naming a place.")
         return
-    give_up(board, task, "fail", error_code="task.aborted", error="A person aborted it.")
+    give_up(board, task, "fail", error_code=ABORTED, error="A person aborted it.")
 
 
 def _abort_loaded(board: Board, task: Task, value: Any) -> None:
     """With another drop place the pallet goes there; without one the task fails and the robot keeps the pallet."""
     target = value.get("targetId") if isinstance(value, dict) else value
     if target is None:
-        give_up(board, task, "fail-loaded", error_code="task.aborted", error="A person aborted it.")
+        give_up(board, task, "fail-loaded", error_code=ABORTED, error="A person aborted it.")
+        return
+    if task.step == "pick":
+        says = f"{task.robot_id} carries pallets of {task.task_id} and has still some to pick."
+        try_next = "Abort it without naming a place, or resume it and name the place at the drop."
+        board.refuse("task.picking", task.task_id, says, try_next)
         return
     if target == task.target_id:
         _redo(board, task, None)
@@ -245,11 +282,15 @@ def _abort_loaded(board: Board, task: Task, value: Any) -> None:
         says = f"{target} cannot take the pallet: it is {board.site(target).occupancy}."
         board.refuse("worksite.not_free", task.task_id, says, "Choose an empty place that nobody has reserved.")
         return
+    misfit = does_not_fit(board.state, task.source_id, target)
+    if misfit is not None:
+        board.refuse(misfit.code, task.task_id, misfit.says, misfit.try_next)
+        return
     retarget(board, _reactivate(board, task), target)
 
 
 def _cancel(board: Board, task: Task, value: Any) -> None:
-    give_up(board, task, "cancel", error_code="task.canceled", error="A person cancelled it.")
+    give_up(board, task, "cancel", error_code=CANCELED, error="A person cancelled it.")
 
 
 def _hand_back(board: Board, task: Task, value: Any) -> None:

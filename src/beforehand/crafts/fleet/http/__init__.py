@@ -2,7 +2,6 @@
 
 from beforehand.crafts.fleet.http import fleets, robots, streams, tasks, worksites
 from beforehand.crafts.fleet.http.shapes import REQUESTS, FleetShape, RobotShape, StreamShape, TaskShape, WorksiteShape
-from beforehand.crafts.fleet.page.floor import PANEL
 from beforehand.server.kit import HttpPart
 
 HTTP = HttpPart(
@@ -15,5 +14,4 @@ HTTP = HttpPart(
         "tasks": TaskShape,
         "fleets": FleetShape,
     },
-    panels=(PANEL,),
 )

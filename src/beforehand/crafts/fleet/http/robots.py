@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import Load, RobotFault, RobotFaultShape, RobotShape
+from beforehand.crafts.fleet.http.shapes import Load, RobotFault, RobotFaultShape, RobotLinkShape, RobotShape
 from beforehand.crafts.fleet.verbs import ROBOT_VERBS
 from beforehand.server.kit import APIRouter, Json, NoBody, ReasonShape, RuntimeDep, SceneQuery, body, gives, takes
 
@@ -25,6 +25,12 @@ async def get_robot(runtime: RuntimeDep, robot_id: str, scene: SceneQuery = None
 async def why_robot(runtime: RuntimeDep, robot_id: str, scene: SceneQuery = None) -> Json:
     """Why it does what it does, or nothing."""
     return Json([reason.wire() for reason in runtime.service(Fleets).why(robot_id, scene, ("robots",))])
+
+
+@router.get("/{robot_id}/link", operation_id="robotLink", responses=gives(RobotLinkShape))
+async def robot_link(runtime: RuntimeDep, robot_id: str, scene: SceneQuery = None) -> Json:
+    """What leads to it, whether it answers and since when, who has control of it, and what went wrong last."""
+    return Json(await runtime.service(Fleets).link(robot_id, scene))
 
 
 @router.post("/{robot_id}/set-load", operation_id="setLoad", openapi_extra=takes(Load), responses=gives(RobotShape))

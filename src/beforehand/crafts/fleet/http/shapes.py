@@ -73,15 +73,38 @@ RobotShape: Any = _shape_of(
 )
 WorksiteShape: Any = _shape_of("WorksiteShape", Worksite, scene=(str, ...))
 StreamShape: Any = _shape_of("StreamShape", Stream, scene=(str, ...))
-TaskShape: Any = _shape_of("TaskShape", Task, scene=(str, ...))
+TaskShape: Any = _shape_of(
+    "TaskShape", Task, scene=(str, ...), says=(str, Field(description="How it stands, in words."))
+)
 
 
-class CandidateShape(Shape):
-    """A pallet that a stream could move now."""
+class RobotLinkShape(Shape):
+    """What leads to a robot, and how that stands; what is not known is left out."""
+
+    robot_id: str
+    scene: str
+    kind: str = Field(description="`sim`, `robokit`, `vda5050` or a plug-in's.")
+    says: str = Field(description="Whether it answers, in words.")
+    at: str | None = Field(default=None, description="Where it is reached.")
+    answers: bool | None = None
+    since_ts_ms: int | None = Field(default=None, description="Since when it answers, or does not.")
+    control: str | None = Field(default=None, description="Who has control of it; empty where nobody has.")
+    trouble: str | None = Field(default=None, description="What went wrong last, as a sentence.")
+    trouble_ts_ms: int | None = None
+
+
+class PalletWayShape(Shape):
+    """Where a pallet stands and where it would go."""
 
     source_id: str
     target_id: str
+
+
+class CandidateShape(PalletWayShape):
+    """A pallet that a stream could move now."""
+
     since_ts_ms: int
+    more: list[PalletWayShape] | None = Field(default=None, description="Those that go with it in a batch.")
 
 
 class StreamTrialShape(Shape):
@@ -91,6 +114,21 @@ class StreamTrialShape(Shape):
     candidates: list[CandidateShape]
     tasks: list[TaskShape]
     reasons: list[ReasonShape]
+
+
+class EffectShape(Shape):
+    """What would happen to one task, robot or decision."""
+
+    about: dict[str, Any]
+    says: str
+
+
+class WorksiteTrialShape(Shape):
+    """Whom it would affect if a person said what lies there."""
+
+    worksite: WorksiteShape
+    effects: list[EffectShape]
+    streams: list[str] = Field(description="The streams that use this place.")
 
 
 class HeldShape(Shape):

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import Occupancy, WorksiteShape
+from beforehand.crafts.fleet.http.shapes import Occupancy, WorksiteShape, WorksiteTrialShape
 from beforehand.server.kit import APIRouter, Json, RuntimeDep, SceneQuery, body, gives, takes
 
 router = APIRouter(prefix="/worksites", tags=["fleet"])
@@ -28,3 +28,16 @@ async def set_occupancy(
 ) -> Json:
     """Say what lies there; under a reservation it corrects what the reservation covers."""
     return Json(await runtime.service(Fleets).patch_worksite(worksite_id, asked.occupancy, scene))
+
+
+@router.post(
+    "/{worksite_id}/dry-run",
+    operation_id="tryOccupancy",
+    openapi_extra=takes(Occupancy),
+    responses=gives(WorksiteTrialShape),
+)
+async def try_occupancy(
+    runtime: RuntimeDep, worksite_id: str, asked: Annotated[Occupancy, body(Occupancy)], scene: SceneQuery = None
+) -> Json:
+    """Whom it would affect if that were said; nothing changes."""
+    return Json(runtime.service(Fleets).try_worksite(worksite_id, asked.occupancy, scene))

@@ -4,16 +4,14 @@ A sub-goal that changes several times in one decision is written once, as it end
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from beforehand.crafts.rounds.core.event_kinds import SUB_GOAL_UPDATED
 from beforehand.crafts.rounds.core.inputs import AskPerson, Command, RunWorker, StopWorker
-from beforehand.crafts.rounds.core.state import QuestionState, SubGoal, ending
+from beforehand.crafts.rounds.core.state import QuestionState, SubGoal, changed, ending
 from beforehand.model.decision import Answer, Decision, content_hash
 from beforehand.model.event import Event, Verdict, iso
 from beforehand.model.reason import Reason
-
-SUB_GOAL_UPDATED = "subGoalUpdated"
 
 
 class Board:
@@ -23,26 +21,28 @@ class Board:
         self.correlation_id = correlation_id
         self.commands: list[Command] = []
         self.reasons: list[Reason] = []
-        self._events: list[Event] = []
-        self._changed: dict[int, int] = {}
-        """Where in the list of events a sub-goal's own stands; what it says is filled in at the end."""
+        self._told: list[Event | int] = []
+        """A number stands for the event of that sub-goal, which is made at the end."""
+        self._changed: set[int] = set()
         self._sub_goals: dict[int, SubGoal] | None = None
 
     def verdict(self) -> tuple[QuestionState, Verdict[Command]]:
-        for id, at in self._changed.items():
-            data = {"questionId": self.state.question_id, **self.state.sub_goals[id].wire()}
-            self._events[at] = replace(self._events[at], data=data)
-        return self.state, Verdict(tuple(self._events), tuple(self.commands), tuple(self.reasons))
+        events = tuple([self._sub_goal_updated(told) if isinstance(told, int) else told for told in self._told])
+        return self.state, Verdict(events, tuple(self.commands), tuple(self.reasons))
+
+    def _sub_goal_updated(self, id: int) -> Event:
+        data = {"questionId": self.state.question_id, **self.state.sub_goals[id].wire()}
+        return self.event(SUB_GOAL_UPDATED, data, subGoalId=id)
 
     def set(self, **changes: Any) -> None:
-        self.state = replace(self.state, **changes)
+        self.state = changed(self.state, **changes)
 
     def event(self, kind: str, data: Mapping[str, Any], **about: Any) -> Event:
         about = {"questionId": self.state.question_id, **about}
         return Event(kind, about, data, self.now, correlation_id=self.correlation_id, owner=self.state.owner)
 
     def tell(self, kind: str, data: Mapping[str, Any], **about: Any) -> None:
-        self._events.append(self.event(kind, data, **about))
+        self._told.append(self.event(kind, data, **about))
 
     def warn(self, *says: str) -> None:
         self.set(warnings=(*self.state.warnings, *says))
@@ -61,16 +61,16 @@ class Board:
         if changes:
             self.set(**changes)
         if sub_goal.id not in self._changed:
-            self._changed[sub_goal.id] = len(self._events)
-            self.tell(SUB_GOAL_UPDATED, {}, subGoalId=sub_goal.id)
+            self._changed.add(sub_goal.id)
+            self._told.append(sub_goal.id)
 
-    def fail(self, sub_goal: SubGoal, says: str, *, root: int = 0, transient: bool = False) -> None:
-        ended = self.state.round
-        self.put(replace(sub_goal, status="failed", error=says, root=root, transient=transient, ended_round=ended))
+    def fail(self, sub_goal: SubGoal, says: str, **more: Any) -> None:
+        """It has failed; `more` says whose failure it is (`root`), whether it may pass, whether it was refused."""
+        self.put(changed(sub_goal, status="failed", error=says, ended_round=self.state.round, **more))
 
     def start(self, sub_goal: SubGoal) -> None:
         """Have the worker called."""
-        running = replace(sub_goal, status="running", calls=sub_goal.calls + 1)
+        running = changed(sub_goal, status="running", calls=sub_goal.calls + 1)
         self.put(running)
         self.commands.append(run_command(self.state, running))
 
@@ -78,7 +78,7 @@ class Board:
 
     def ask(self, sub_goal: SubGoal, asking: Decision) -> None:
         """Open a decision about a sub-goal, which waits for its answer."""
-        self.put(replace(sub_goal, status="asked"))
+        self.put(changed(sub_goal, status="asked"))
         self.set(decisions={**self.state.decisions, asking.id: asking}, asked=self.state.asked + 1)
         self.tell("decisionOpened", asking.wire(), decisionId=asking.id, subGoalId=sub_goal.id)
         self.commands.append(asked_command(asking))

@@ -5,12 +5,12 @@ Pure, total, and the same whether live, in a replay or in a test. A finished sub
 `TakenUp` gives the commands for what had not ended, under the same keys.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from beforehand.crafts.rounds.core.artifacts import artifacts_of
 from beforehand.crafts.rounds.core.board import Board, asked_command, run_command
 from beforehand.crafts.rounds.core.dispatch import dispatch
+from beforehand.crafts.rounds.core.event_kinds import ASKED, FINISHED, PLANNER_CALLED, PLANNER_DECIDED
 from beforehand.crafts.rounds.core.gate import admit, completed
 from beforehand.crafts.rounds.core.inputs import (
     Answered,
@@ -18,6 +18,7 @@ from beforehand.crafts.rounds.core.inputs import (
     CalledOff,
     CallPlanner,
     Command,
+    Noted,
     PlannerDecided,
     PlannerFailed,
     QuestionInput,
@@ -28,20 +29,13 @@ from beforehand.crafts.rounds.core.inputs import (
     WorkerFailed,
     WorkerFinished,
 )
-from beforehand.crafts.rounds.core.state import QuestionState, SubGoal
+from beforehand.crafts.rounds.core.state import QuestionState, SubGoal, changed
 from beforehand.crafts.rounds.core.synthesis import NOT_IN_WORDS, in_plain_words, kept_in_words, synthesis_of
 from beforehand.crafts.rounds.core.words import PlannerDecision
 from beforehand.model.decision import Answer
 from beforehand.model.event import Verdict, iso
 from beforehand.model.reason import name_list
 from beforehand.model.words import counted
-
-ASKED, PLANNER_CALLED, PLANNER_DECIDED, FINISHED = (
-    "questionAsked",
-    "plannerCalled",
-    "plannerDecided",
-    "questionFinished",
-)
 
 
 def decide(state: QuestionState, given: QuestionInput, now: int) -> tuple[QuestionState, Verdict[Command]]:
@@ -70,6 +64,9 @@ def decide(state: QuestionState, given: QuestionInput, now: int) -> tuple[Questi
             _end(board, given.says)
         case TakenUp():
             _take_up(board)
+        case Noted():
+            if given.says not in state.warnings:
+                board.warn(given.says)
     return board.verdict()
 
 
@@ -104,7 +101,7 @@ def asked_data(state: QuestionState) -> dict[str, Any]:
 def _go_on(board: Board) -> None:
     """Dispatch what can go; where nothing runs then, the planner is next."""
     dispatch(board)
-    if not any(sub_goal.is_busy for sub_goal in board.state.sub_goals.values()):
+    if not board.state.is_busy:
         _next_round(board)
 
 
@@ -246,13 +243,14 @@ def _deliver(board: Board, sub_goal: SubGoal, outputs: dict[str, Any]) -> None:
     if missing:
         board.fail(sub_goal, f"{sub_goal.worker} did not deliver what it declares: {name_list(missing)}.")
     else:
-        board.put(replace(sub_goal, status="success", outputs=outputs, ended_round=board.state.round))
+        board.put(changed(sub_goal, status="success", outputs=outputs, ended_round=board.state.round))
 
 
 def _worker_failed(board: Board, given: WorkerFailed) -> None:
     sub_goal = _running(board, given.sub_goal)
     if sub_goal is not None:
-        board.fail(sub_goal, given.says or f"{sub_goal.worker} failed.", transient=given.transient)
+        says = given.says or f"{sub_goal.worker} failed."
+        board.fail(sub_goal, says, transient=given.transient, refused=given.refused)
         _go_on(board)
 
 
@@ -304,11 +302,7 @@ def _take_up(board: Board) -> None:
     for sub_goal in state.sub_goals.values():
         if sub_goal.status == "running":
             _run_again(board, sub_goal)
-    if (
-        state.status == "executing"
-        and not state.planning
-        and not any(each.is_busy for each in state.sub_goals.values())
-    ):
+    if state.status == "executing" and not state.planning and not state.is_busy:
         _go_on(board)
 
 

@@ -21,9 +21,9 @@ def dispatch(board: Board) -> None:
     """Everything that can go or must fail, until nothing changes any more."""
     going = True
     while going:
-        going = False
-        for sub_goal in tuple(board.state.sub_goals.values()):
-            going = (sub_goal.status == "pending" and _moved(board, sub_goal)) or going
+        pending = [each for each in board.state.sub_goals.values() if each.status == "pending"]
+        moved = [_moved(board, sub_goal) for sub_goal in pending]
+        going = any(moved)
 
 
 def _moved(board: Board, sub_goal: SubGoal) -> bool:
@@ -97,7 +97,8 @@ def _unmet(state: QuestionState, sub_goal: SubGoal, need: Precondition) -> str:
 def _ask(board: Board, sub_goal: SubGoal) -> None:
     """The worker is a question to a person."""
     given = {**sub_goal.params, **inputs_of(board.state, sub_goal)}
-    asks = given.get("question") or given.get("clarification_question") or sub_goal.description or board.state.question
+    asked = (given.get(name) for name in ("question", "clarification_question", "unclear"))
+    asks = next(filter(None, asked), None) or sub_goal.description or board.state.question
     effects = {"answer": "The question goes on with your answer.", "skip": "It goes on without an answer."}
     title = str(asks)[:500]
     board.ask(sub_goal, board.decision(sub_goal, "question", title, effects, values={"answer": ANSWER_SCHEMA}))

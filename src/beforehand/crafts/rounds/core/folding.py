@@ -1,12 +1,10 @@
 """A question from the log again: each event says the thing after the change, so the state is a fold over them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
-from beforehand.crafts.rounds.core.board import SUB_GOAL_UPDATED
-from beforehand.crafts.rounds.core.deciding import ASKED, FINISHED, PLANNER_CALLED, PLANNER_DECIDED
-from beforehand.crafts.rounds.core.state import QuestionState, sub_goal_from, with_sub_goal
+from beforehand.crafts.rounds.core.event_kinds import ASKED, FINISHED, PLANNER_CALLED, PLANNER_DECIDED, SUB_GOAL_UPDATED
+from beforehand.crafts.rounds.core.state import QuestionState, changed, sub_goal_from, with_sub_goal
 from beforehand.crafts.rounds.core.words import PlannedInputRef, PlannerDecision, Worker
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
@@ -49,11 +47,11 @@ def folded(state: QuestionState, event: Event) -> QuestionState:
     if event.kind == SUB_GOAL_UPDATED:
         return with_sub_goal(state, sub_goal_from(data))
     if event.kind == PLANNER_CALLED:
-        return replace(state, round=data["round"], planning=True)
+        return changed(state, round=data["round"], planning=True)
     if event.kind == PLANNER_DECIDED:
         return _decided(state, data)
     if event.kind == FINISHED:
-        return replace(
+        return changed(
             state,
             status=data["status"],
             planning=False,
@@ -64,16 +62,16 @@ def folded(state: QuestionState, event: Event) -> QuestionState:
         )
     if event.kind == "decisionOpened":
         opened = Decision.model_validate(data)
-        return replace(state, decisions={**state.decisions, opened.id: opened}, asked=state.asked + 1)
+        return changed(state, decisions={**state.decisions, opened.id: opened}, asked=state.asked + 1)
     if event.kind in ("decisionAnswered", "decisionWithdrawn"):
-        return replace(state, decisions={id: each for id, each in state.decisions.items() if id != data["id"]})
+        return changed(state, decisions={id: each for id, each in state.decisions.items() if id != data["id"]})
     return state
 
 
 def _decided(state: QuestionState, data: Mapping[str, Any]) -> QuestionState:
     decision = PlannerDecision.model_validate(data["decision"])
     refs = {name: PlannedInputRef.model_validate(ref) for name, ref in data.get("synthesis_inputs", {}).items()}
-    return replace(
+    return changed(
         state,
         planning=False,
         status="synthesising" if refs else state.status,

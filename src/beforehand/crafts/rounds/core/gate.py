@@ -7,10 +7,10 @@ what waited for that.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from beforehand.crafts.rounds.core.state import QuestionState, SubGoal
+from beforehand.crafts.rounds.core.state import QuestionState, SubGoal, changed
 from beforehand.crafts.rounds.core.words import (
     BUNDLES_WITH,
     CONTEXT,
@@ -22,6 +22,9 @@ from beforehand.crafts.rounds.core.words import (
     PlannerDecision,
 )
 from beforehand.model.reason import name_list, unknown
+
+_WORK = json.JSONEncoder(sort_keys=True, default=str)
+"""Writes the same work the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class _Gate:
         if problems:
             says = " ".join(problems)
             self.problems[id] = says
-            self.new[id] = replace(self.new[id], status="failed", error=says, ended_round=self.before.round)
+            self.new[id] = changed(self.new[id], status="failed", error=says, ended_round=self.before.round)
 
     # -- each by itself --------------------------------------------------------------------------------------------
 
@@ -141,15 +144,10 @@ class _Gate:
         if RETRY_OF not in sub_goal.params:
             return []
         wanted = sub_goal.params[RETRY_OF]
-        if (
-            isinstance(wanted, int)
-            and not isinstance(wanted, bool)
-            and self.before.resolved(wanted)
-            in {
-                *self.before.sub_goals,
-                *self.new,
-            }
-        ):
+        is_id = isinstance(wanted, int) and not isinstance(wanted, bool)
+        if is_id and wanted == sub_goal.id:
+            return [f"{RETRY_OF} refers to the sub-goal itself."]
+        if is_id and self.before.resolved(wanted) in {*self.before.sub_goals, *self.new}:
             return []
         return [f"{RETRY_OF}: {unknown('sub-goal', wanted, [str(id) for id in self.before.sub_goals]).says}"]
 
@@ -159,7 +157,7 @@ class _Gate:
         """A retry takes the place of what it retries, if that has failed."""
         for id, sub_goal in self.new.items():
             wanted = sub_goal.params.get(RETRY_OF)
-            if not isinstance(wanted, int) or isinstance(wanted, bool):
+            if not isinstance(wanted, int) or isinstance(wanted, bool) or wanted == id:
                 continue
             meant = self.resolved(wanted)
             target = self.before.sub_goals.get(meant)
@@ -171,7 +169,7 @@ class _Gate:
 
     def _break_cycles(self) -> None:
         """Whatever waits for itself, over however many others, fails."""
-        needs = {each.id: self.sources(each) for each in self._could_wait()}
+        needs = {each.id: self.sources(each) for each in self._could_wait() if each.inputs}
         reach = {id: _reached(needs, id) for id in needs}
         for id in self.new:
             if id in reach.get(id, ()):
@@ -190,9 +188,16 @@ class _Gate:
             going = False
             for each in self._suffering():
                 if each.id not in self.changed and not self._suffers(each):
-                    waits = replace(each, status="pending", error="", root=0, ended_round=0)
+                    waits = changed(each, status="pending", error="", root=0, ended_round=0)
                     self.changed[each.id] = waits
                     going = True
+        self._let_go({*self.changed})
+
+    def _let_go(self, revived: set[int]) -> None:
+        """The planner has looked at what is revived: nobody waits behind it a second time."""
+        for each in self.before.sub_goals.values():
+            if each.status == "pending" and revived & {*each.behind}:
+                self.changed[each.id] = changed(each, behind=tuple(id for id in each.behind if id not in revived))
 
     def _suffering(self) -> list[SubGoal]:
         """What failed because of another, unless something else stands in for it by now."""
@@ -228,23 +233,25 @@ class _Gate:
         kept = self.find(first)
         if kept is not None and double.goal_type == "deliverable" and kept.goal_type != "deliverable":
             where = self.new if first in self.new else self.changed
-            where[first] = replace(kept, goal_type="deliverable")
+            where[first] = changed(kept, goal_type="deliverable")
 
     def _work(self, sub_goal: SubGoal) -> str:
         inputs = {name: [self.resolved(ref.from_sub_goal), ref.slot] for name, ref in sub_goal.inputs.items()}
-        return json.dumps([sub_goal.worker, inputs, dict(sub_goal.params)], sort_keys=True, default=str)
+        return _WORK.encode([sub_goal.worker, inputs, dict(sub_goal.params)])
 
     def _hold_behind(self) -> None:
         """What does not feed an exclusive sub-goal of its batch waits until the planner has looked at that."""
         batch = {id: each for id, each in self.new.items() if each.status != "failed" and id not in self.aliases}
-        needs = {id: self.sources(each) & batch.keys() for id, each in batch.items()}
-        fed_by = {id: _reached(needs, id) for id in batch}
         exclusive = [id for id, each in batch.items() if self.before.workers[each.worker].exclusive]
-        exclusive.sort(key=lambda id: (len(fed_by[id] & {*exclusive}), id))
+        if not exclusive:
+            return
+        needs = {id: self.sources(each) for id, each in {**self.changed, **batch}.items()}
+        fed_by = {id: _reached(needs, id) & batch.keys() for id in batch}  # also through what a retry revives
+        turns = sorted(exclusive, key=lambda id: (len(fed_by[id].intersection(exclusive)), id))  # feeders first
         for id, each in batch.items():
-            stage = next((at for at, one in enumerate(exclusive) if id == one or id in fed_by[one]), len(exclusive))
+            stage = next((at for at, one in enumerate(turns) if id == one or id in fed_by[one]), len(turns))
             if stage:
-                self.new[id] = replace(each, behind=tuple(exclusive[:stage]))
+                self.new[id] = changed(each, behind=tuple(turns[:stage]))
 
 
 def _sub_goal(state: QuestionState, id: int, planned: PlannedSubGoal) -> SubGoal:

@@ -46,6 +46,8 @@ class WorkerFailed:
     sub_goal: int
     says: str
     transient: bool = False
+    refused: bool = False
+    """Whether the worker would not guess what the words mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,13 @@ class TakenUp:
     """The question was found in the log after a start: what was in the air is to be carried out again."""
 
 
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that whoever reads the answer should know; it is told as a warning, once."""
+
+    says: str
+
+
 QuestionInput = (
     Asked
     | PlannerDecided
@@ -94,6 +103,7 @@ QuestionInput = (
     | SynthesisFailed
     | CalledOff
     | TakenUp
+    | Noted
 )
 
 

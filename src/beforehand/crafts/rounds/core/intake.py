@@ -15,13 +15,14 @@ from beforehand.crafts.rounds.core.artifacts import NEXT_OFFSET, PAGE_SIZE, QUER
 from beforehand.crafts.rounds.core.state import Artifact
 from beforehand.crafts.rounds.core.words import FORCE_EXECUTE
 
+PASTED = "user_es_query"
 PASTED_ALONE = "Run the pasted query."
 NO_NEXT_PAGE = "no_next_page"
 """The slot that says that everything has been shown, where somebody asks for more."""
 _BODY_WORDS = {"query", "aggs", "aggregations", "size", "from", "sort", "_source", "fields", "track_total_hits"}
-_CLAUSES = {"bool", "exists", "ids", "match", "match_all", "match_phrase", "multi_match", "prefix", "query_string"}
-_MORE_CLAUSES = {"range", "regexp", "simple_query_string", "term", "terms", "wildcard"}
-_QUERY_WORDS = _BODY_WORDS | _CLAUSES | _MORE_CLAUSES
+CLAUSES = {"bool", "exists", "ids", "match", "match_all", "match_phrase", "multi_match", "prefix", "query_string"}
+CLAUSES |= {"range", "regexp", "simple_query_string", "term", "terms", "wildcard", "match_none"}
+_QUERY_WORDS = _BODY_WORDS | CLAUSES
 _FORCE = re.compile(
     r"\b(?:(?:please\s+)?just\s+(?:run|execute|do)\s+(?:it|this|that)|(?:please\s+)?(?:don't|do\s+not|dont)\s+ask"
     r"(?:\s+me)?(?:\s+(?:back|again|anything|questions?))?|no\s+questions(?:\s+asked)?"
@@ -41,6 +42,9 @@ _SIZE = re.compile(
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"```\w*")
+_ADDRESS = re.compile(r"\b(?:GET|POST)\s+(\S*?)/?_search\S*")
+DEFAULT_INDEX = "events"
+"""What a pasted query is about that names no index."""
 _EDGES = " \t\n,.;:-–—"
 
 
@@ -66,7 +70,7 @@ def take_in(
     rest, forced = _without_force(rest)
     slots = dict(context or {})
     if pasted:
-        slots["user_es_query"] = pasted
+        slots[PASTED] = pasted
     if forced:
         slots[FORCE_EXECUTE] = True
     slots |= _prior_slots(rest or words, rest == "" and forced, prior_question, artifacts)
@@ -93,12 +97,26 @@ def _without_query(text: str) -> tuple[str, str]:
         except (ValueError, RecursionError):
             at = text.find("{", at + 1)
             continue
-        if isinstance(found, dict) and found.keys() & _QUERY_WORDS:
+        if isinstance(found, dict) and _is_query(found):
             around = _FENCE.sub(" ", f"{text[:at]} {text[end:]}")
-            around = re.sub(r"\b(?:GET|POST)\s+\S*_search\S*", " ", around)
-            return around.strip(_EDGES + "`"), text[at:end]
+            address = _ADDRESS.search(around)
+            index = address[1].rpartition("/")[2] if address else ""
+            return _ADDRESS.sub(" ", around).strip(_EDGES + "`"), _with_index(found, text[at:end], index)
         at = text.find("{", end)
     return text, ""
+
+
+def _is_query(found: Mapping[str, Any]) -> bool:
+    """A body, a clause, or both an index and a body, as answers show them."""
+    body = found.get("body")
+    return bool(found.keys() & _QUERY_WORDS) or (isinstance(body, dict) and "index" in found)
+
+
+def _with_index(found: Mapping[str, Any], pasted: str, index: str) -> str:
+    """The query as it was written; the index of its address is put in where it says none itself."""
+    if not index or index == DEFAULT_INDEX or "index" in found:
+        return pasted
+    return json.dumps({"index": index, **found}, ensure_ascii=False)
 
 
 def _without_force(text: str) -> tuple[str, bool]:

@@ -49,5 +49,5 @@ def body_problem(data: Any) -> str:
     try:
         body = json.loads(str(data["body_json"]))
     except (ValueError, RecursionError) as error:
-        return f"body_json is no JSON: {error}."
+        return f"body_json is not JSON: {error}."
     return "" if isinstance(body, dict) else "body_json must be an object."

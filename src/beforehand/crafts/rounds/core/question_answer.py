@@ -10,6 +10,9 @@ from beforehand.crafts.rounds.core.question_shape import Question
 from beforehand.model.words import counted, named
 from beforehand.ports.search import Found, Index
 
+_IDS = ("taskId", "stepId", "decisionId", "runId", "planId", "sessionId")
+_TOLD = 5
+"""As many groups stand in the sentence; all are in the table."""
 _DAYS = {"hour": 16, "day": 10, "week": 10, "month": 7}
 
 
@@ -74,9 +77,7 @@ def _why(question: Question, found: Found) -> Answer:
     rows = []
     for hit in found.hits:
         source = hit.source or {}
-        name = next(
-            (source[key] for key in ("taskId", "runId", "stepId", "decisionId", "sessionId") if key in source), hit.id
-        )
+        name = next((source[key] for key in _IDS if key in source), hit.id)
         error = source.get("error") or source.get("errorCode")
         rows.append((name, source.get("status", ""), error or "nothing is written down as an error"))
     says = " ".join(f"{name} is {status}: {str(error).rstrip('.')}." for name, status, error in rows[:3])
@@ -92,10 +93,28 @@ def _when(question: Question, found: Found) -> Answer:
 
 
 def _share(question: Question, found: Found) -> Answer:
+    if question.group or question.interval:
+        return _shares(question, found)
     part = found.aggregations[PART]["doc_count"]
     share = round(100 * part / found.total, 1) if found.total else None
     told = "There are none." if share is None else f"{share:g} %: {part} of {found.total} {question.many}."
     return Answer(told, ("share %", "of them", "in all"), ((share, part, found.total),))
+
+
+def _shares(question: Question, found: Found) -> Answer:
+    """The share in each group."""
+    by = question.interval or named(question.group)
+    rows = []
+    for bucket in found.aggregations[GROUPS]["buckets"]:
+        part, all = bucket[PART]["doc_count"], bucket["doc_count"]
+        rows.append((_key(question, bucket), round(100 * part / all, 1) if all else None, part, all))
+    says = f"The share per {by}: {len(rows)} of them, {found.total} {question.many} in all."
+    return Answer(says, (by, "share %", "of them", "in all"), tuple(rows))
+
+
+def _key(question: Question, bucket: Mapping[str, Any]) -> str:
+    key = str(bucket.get("key_as_string", bucket["key"]))
+    return key[: _DAYS[question.interval]].replace("T", " ") if question.interval else key
 
 
 def _valued(question: Question, found: Found, index: Index) -> Answer:
@@ -103,8 +122,19 @@ def _valued(question: Question, found: Found, index: Index) -> Answer:
     unit = _unit(question, index)
     label = _label(question)
     if value is None:
-        return Answer(f"There is nothing to measure: {found.total} {question.many} fit.", (label,), ())
-    return Answer(f"{label.capitalize()}: {_number(value)}{unit}.", (label,), ((_number(value),),))
+        fit = counted(found.total, question.noun, question.many)
+        return Answer(f"There is nothing to measure among {fit}.", (label,), ())
+    hours = f" ({value / 3600:.1f} h)" if unit == " s" and value >= 3600 else ""
+    says = f"{label.capitalize()}: {_number(value)}{unit}{hours}.{_left_out(question, index)}"
+    return Answer(says, (label,), ((_number(value),),))
+
+
+def _left_out(question: Question, index: Index) -> str:
+    """Stretches of time are measured whole, by when they began, so that the edges of a time may be missing."""
+    is_stretch = any(value is None for value in index.present.values())
+    if not (question.how and question.span and is_stretch):
+        return ""
+    return " Measured is what began in that time and has ended."
 
 
 def value_in(bucket: Mapping[str, Any]) -> Any:
@@ -114,17 +144,15 @@ def value_in(bucket: Mapping[str, Any]) -> Any:
 
 
 def rows_in(question: Question, found: Found) -> list[tuple[str, Any]]:
-    """The names and values of the groups, in the order a person expects them."""
+    """The names and values of the groups, in the order a person expects them; of the first ones all that are alike."""
     rows = []
     for bucket in found.aggregations[GROUPS]["buckets"]:
-        key = str(bucket.get("key_as_string", bucket["key"]))
-        if question.interval:
-            key = key[: _DAYS[question.interval]].replace("T", " ")
-        rows.append((key, value_in(bucket) if question.how else bucket["doc_count"]))
+        rows.append((_key(question, bucket), value_in(bucket) if VALUE in bucket else bucket["doc_count"]))
     if question.act == "top":
-        there = [row for row in rows if row[1] is not None]
+        there = [row for row in rows if row[1] is not None and (row[1] or question.how)]
         there.sort(key=lambda row: row[1], reverse=question.down)
-        return there[: question.size]
+        last = there[: question.size][-1:]
+        return there[: question.size] + [row for row in there[question.size :] if last and row[1] == last[0][1]]
     return rows
 
 
@@ -141,11 +169,12 @@ def _grouped(question: Question, found: Found, index: Index) -> Answer:
         unit.strip(),
         is_line=bool(question.interval) and len(rows) > 12,
     )
-    first, value = rows[0]
     if question.act == "top":
-        says = f"{first}: {value}{unit}."
+        told = ", ".join(f"{key}: {value}{unit}" for key, value in rows[:_TOLD])
+        says = f"{told}{' …' if len(rows) > _TOLD else '.'}{_left_out(question, index)}"
     else:
-        says = f"{label.capitalize()} per {by}: {len(rows)} of them, {found.total} {question.many} in all."
+        all = counted(found.total, question.noun, question.many)
+        says = f"{label.capitalize()} per {by}: {len(rows)} of them, {all} in all.{_left_out(question, index)}"
     return Answer(says, (by, label), rows, chart if len(rows) > 1 else None)
 
 

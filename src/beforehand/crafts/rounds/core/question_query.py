@@ -8,6 +8,8 @@ from beforehand.model.words import named
 
 GROUPS, VALUE, PART = "groups", "value", "part"
 """The names of what is aggregated, by which answers find it again."""
+ALIKE = 10
+"""So many more groups are asked for than are wanted, since the next ones may be as good as the last of them."""
 _HOW = {"avg": "average", "sum": "total", "max": "longest", "min": "shortest", "median": "median", "": ""}
 
 
@@ -35,6 +37,8 @@ def _clause(one: Filter) -> dict[str, Any]:
     if one.over is not None or one.under is not None:
         limits = {"gt": one.over, "lt": one.under}
         return {"range": {one.fields[0]: {name: limit for name, limit in limits.items() if limit is not None}}}
+    if one.missing:
+        return {"bool": {"must_not": [{"exists": {"field": name}} for name in one.fields]}}
     ways = [way for name in one.fields for way in _ways(name, one)]
     return ways[0] if len(ways) == 1 else {"bool": {"should": ways, "minimum_should_match": 1}}
 
@@ -43,7 +47,16 @@ def _ways(name: str, one: Filter) -> list[dict[str, Any]]:
     exact: dict[str, Any] = (
         {"term": {name: one.values[0]}} if len(one.values) == 1 else {"terms": {name: list(one.values)}}
     )
-    return [exact, *({"wildcard": {name: f"*-{value}"}} for value in one.values if one.ends_with)]
+    return [exact, *(way for value in one.values if one.ends_with for way in _longer(name, str(value), one))]
+
+
+def _longer(name: str, value: str, one: Filter) -> list[dict[str, Any]]:
+    """A short id also means the long one: `t13` is hall-t13, and so is `task 13`."""
+    ways: list[dict[str, Any]] = [{"wildcard": {name: f"*-{value}"}}]
+    if value.isdigit():
+        lettered = f"{one.source.removeprefix('name:')[0]}{value}"
+        ways += [{"term": {name: lettered}}, {"wildcard": {name: f"*-{lettered}"}}]
+    return ways
 
 
 def _aggregations(question: Question) -> dict[str, Any]:
@@ -55,8 +68,8 @@ def _aggregations(question: Question) -> dict[str, Any]:
         return {GROUPS: {"date_histogram": how} | ({"aggs": inside} if inside else {})}
     if question.group:
         way = "desc" if question.down else "asc"
-        order = {VALUE: way} if question.how and question.how != "median" else {"_count": way}
-        size = question.size if question.act == "top" and question.how != "median" else 1000
+        order = {VALUE: way} if question.how and question.how != "median" else {"_count": way}  # shares: of most first
+        size = question.size + ALIKE if question.act == "top" and question.how != "median" else 1000
         terms = {"field": question.group, "size": size, "order": order}
         return {GROUPS: {"terms": terms} | ({"aggs": inside} if inside else {})}
     return inside
@@ -83,7 +96,8 @@ def summary_of(question: Question) -> str:
             f"({iso(question.span.start)[:16]} to {iso(question.span.end)[:16]} UTC)"
         )
     if question.act == "top":
-        parts.append(f"by {question.interval or named(question.group)}, {'most' if question.down else 'least'} first")
+        first = "most first" if question.down else "least first, of those that have any"
+        parts.append(f"by {question.interval or named(question.group)}, {first}")
     elif question.interval or question.group:
         parts.append(f"per {question.interval or named(question.group)}")
     if question.act == "list" and question.start:
@@ -96,8 +110,9 @@ def _doing(question: Question) -> str:
     measure = named(question.measure).removesuffix(" s")
     match question.act:
         case "list":
-            by = f" by {measure}" if question.measure else ""
-            return f"the {'last' if question.down else 'first'} {question.size}{by} of"
+            if question.measure:
+                return f"the {question.size} {'longest' if question.down else 'shortest'} by {measure} of"
+            return f"the {'last' if question.down else 'first'} {question.size} of"
         case "why":
             return "why: what is written about"
         case "when":
@@ -111,6 +126,8 @@ def _doing(question: Question) -> str:
 
 def _filter_says(one: Filter) -> str:
     where = " or ".join(named(name) for name in one.fields)
+    if one.missing:
+        return f"{where} not there yet"
     if one.over is not None or one.under is not None:
         limits = [
             f"over {one.over:g}" if one.over is not None else "",

@@ -30,6 +30,8 @@ class Filter(WireModel):
     """What it comes from: `noun`, `condition`, `more`, or `name:` and the kind of name."""
     ends_with: bool = False
     """A short id also means the long one that ends with it: `t13` is `hall-t13`."""
+    missing: bool = False
+    """None of the fields is there."""
     over: float | None = None
     under: float | None = None
 

@@ -5,16 +5,31 @@ which could mean two indexes, is refused with what could be asked.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
-from beforehand.crafts.rounds.core.question_parts import AMBIGUOUS, Knowledge, Parts, refusal, take_all, take_misspelt
-from beforehand.crafts.rounds.core.question_shape import Filter, How, Question
+from beforehand.crafts.rounds.core.question_following import followed, is_noun_alone, take_pointers, turned
+from beforehand.crafts.rounds.core.question_narrowing import (
+    check_nouns,
+    condition_of,
+    filters_of,
+    group_of,
+    index_of,
+    measure_of,
+    noun_for_all,
+    of_what,
+    present_filters,
+    refuse_what_goes_on,
+    refuse_what_was_going_on,
+    time_of,
+)
+from beforehand.crafts.rounds.core.question_parts import Knowledge, Parts, refusal, take_all, take_misspelt
+from beforehand.crafts.rounds.core.question_shape import How, Question
+from beforehand.crafts.rounds.core.question_spelling import respelled
 from beforehand.crafts.rounds.core.question_time import NoSuchMomentError
-from beforehand.crafts.rounds.core.question_words import Words, plural
+from beforehand.crafts.rounds.core.question_words import Words
 from beforehand.model.errors import NotUnderstoodError
 from beforehand.model.reason import name_list, nearest_names
-from beforehand.ports.search import Condition, Index, Noun
+from beforehand.model.words import named
+from beforehand.ports.search import Index
 
 MOST = 1_000
 """The longest question, and the most that a list shows."""
@@ -25,10 +40,25 @@ def understand(text: str, known: Knowledge, previous: Question | None = None) ->
     if not text.strip() or len(text) > MOST:
         raise refusal("There is no question in that." if not text.strip() else "That is too long for a question.")
     words = Words(text)
-    if previous is not None and (page := _turned(words, previous, text)) is not None:
+    if previous is not None and (page := turned(words, previous, text)) is not None:
         return page
     if previous is not None:
-        words.take("only|just|now|also|instead|the same")
+        take_pointers(words)
+    words, parts = _taken(words, known)
+    if words.rest and (spelled := respelled(words, known)):
+        mended = Words(spelled.text)
+        if previous is not None:
+            take_pointers(mended)
+        again, better = _taken(mended, known)
+        if not again.refused and not again.rest:
+            words, parts = again, better
+            parts.corrections += spelled.corrections
+    if words.refused or words.rest:
+        raise _left_over(words, known)
+    return _whole(text, parts, known, previous)
+
+
+def _taken(words: Words, known: Knowledge) -> tuple[Words, Parts]:
     parts = Parts()
     try:
         take_all(words, parts, known)
@@ -36,34 +66,25 @@ def understand(text: str, known: Knowledge, previous: Question | None = None) ->
         raise refusal(f"There has been no {error} yet, so nothing is since the last one.") from None
     if words.refused or words.rest:
         take_misspelt(words, parts, known)
-    if words.refused or words.rest:
-        raise _left_over(words, known)
-    return _whole(text, parts, known, previous)
-
-
-def _turned(words: Words, previous: Question, text: str) -> Question | None:
-    """The next page or the one before."""
-    forward = words.take(r"(?:show\s+(?:me\s+)?)?(?:the\s+)?(?:next(?:\s+page|\s+ones)?|more|go on|continue)")
-    back = None if forward else words.take(r"(?:show\s+(?:me\s+)?)?(?:the\s+)?(?:previous(?:\s+page|\s+ones)?|back)")
-    if not (forward or back) or words.rest:
-        if forward or back:
-            raise refusal(f"{name_list(words.rest)} was not understood beside a page.")
-        return None
-    if previous.act != "list":
-        raise refusal("Only lists have pages, and the question before was none.")
-    start = previous.start + (previous.size if forward else -previous.size)
-    return previous.model_copy(update={"start": max(start, 0), "text": text})
+    return words, parts
 
 
 def _whole(text: str, parts: Parts, known: Knowledge, previous: Question | None) -> Question:
-    index = _index_of(parts, known, previous)
+    index = index_of(parts, known, previous)
     if previous is not None and index.name == previous.index and not parts.nouns:
-        return _followed(text, parts, index, previous)
-    conditions = [_condition(index, word) for word in parts.conditions]
-    nouns = [noun for of, noun in parts.nouns if of is index] or [index.nouns[0]]
-    noun = nouns[0]
-    filters = _filters(index, parts, conditions, nouns)
-    measure = _measure(index, parts, conditions)
+        return followed(text, parts, index, previous)
+    if previous is not None and is_noun_alone(text, parts):
+        if index.name != previous.index:
+            raise refusal(f"The question before was about {previous.many}; ask this one as a whole.")
+        return followed(text, parts, index, previous)
+    conditions = [condition_of(index, word) for word in parts.conditions]
+    said = [noun for of, noun in (*parts.nouns, *parts.other_nouns) if of is index]
+    nouns = said or [index.nouns[0]]
+    noun = noun_for_all(index, nouns)
+    filters = [*filters_of(index, parts, conditions, nouns), *present_filters(index, parts, conditions)]
+    check_nouns(index, nouns, filters)
+    refuse_what_was_going_on(index, parts, conditions)
+    measure = measure_of(index, parts, conditions)
     question = Question(
         text=text,
         index=index.name,
@@ -71,44 +92,61 @@ def _whole(text: str, parts: Parts, known: Knowledge, previous: Question | None)
         noun=noun.words[0],
         filters=tuple(filters),
         span=parts.span,
-        time=next((one.time for one in conditions if one.time), noun.time or index.time),
+        time=time_of(index, conditions, parts) or noun.time or index.time,
         measure=measure,
-        group=_group(index, parts.group_word) if parts.group_word else "",
+        group=group_of(index, parts.group_word) if parts.group_word else "",
         interval=parts.interval,
         down=parts.down,
         size=min(parts.size, MOST) if parts.size else 10,
         corrections=tuple(parts.corrections),
     )
-    return _acted(question, index, parts)
+    question = _acted(question, index, parts)
+    if question.measure == index.measure and (question.how or parts.superlative == "long"):
+        refuse_what_goes_on(index, parts, conditions)
+    if question.group and question.interval:
+        raise refusal(f"It can be split by one thing only: per {question.interval}, or by {named(question.group)}.")
+    return question
 
 
 def _acted(question: Question, index: Index, parts: Parts) -> Question:
     """What is to be done: the act that was said, or that the words amount to."""
     of_index = any(of is index and parts.which_word in noun.words for of, noun in parts.nouns)
+    measured = [one for one in (condition_of(index, word) for word in parts.conditions) if one.measure]
+    if parts.how == "sum" and not parts.measure_word and not measured and not parts.superlative:
+        parts.how = ""  # `in total` of what is counted
+        parts.act = parts.act or "count"
+    if parts.one and parts.act not in ("why", "when"):
+        if parts.act != "list" or parts.how or parts.superlative or parts.group_word or parts.interval:
+            raise refusal(f"Of a single {question.noun} only this can be told: what it is, when and why.")
+        return question.model_copy(update={"act": "list", "size": 1, "how": "", "measure": ""})
     if parts.act == "why":
         # Of a thing that is named, everything is shown: it may not be so at all.
-        filters = [one for one in question.filters if not (parts.ids and one.source == "condition")]
-        return question.model_copy(update={"act": "why", "size": 5, "filters": tuple(filters)})
+        itself = any(kind == index.fields[0].names for kind, _ in parts.ids)
+        filters = [one for one in question.filters if not (itself and one.source == "condition")]
+        size = 1 if parts.one else 5
+        return question.model_copy(update={"act": "why", "size": size, "filters": tuple(filters)})
     if parts.act == "when":
         return question.model_copy(update={"act": "when", "size": 1})
     if parts.act == "share":
         return _shared(question, parts)
     if parts.act == "distinct" or (parts.act == "count" and not parts.nouns and parts.which_word):
-        return question.model_copy(update={"act": "distinct", "measure": _group(index, parts.distinct_word)})
+        return question.model_copy(update={"act": "distinct", "measure": group_of(index, parts.distinct_word)})
     if parts.superlative:
         return _topped(question, index, parts, of_index)
-    if parts.how or parts.act == "measure":
+    if parts.how or parts.act == "measure" or _asks_length(question, parts):
         if not question.measure:
             raise refusal(f"{question.many.capitalize()} have nothing that could be averaged or summed.")
-        how = parts.how or ("sum" if question.group or question.interval else "avg")
-        if not parts.how and parts.act == "measure":
-            how = "sum" if index.conditions and any(_condition(index, w).alone for w in parts.conditions) else "avg"
+        if parts.act != "measure" and not parts.measure_word and not measured:
+            raise of_what(question, index)
+        if parts.has_been and parts.span is None:
+            raise refusal("How long it has been so until now is not known; name a time, such as today.")
+        how = parts.how or ("sum" if any(one.alone for one in measured) else "avg")
         return question.model_copy(update={"act": "measure", "how": how})
     if parts.which_word and not of_index:
         return question.model_copy(
             update={
                 "act": "top",
-                "group": _group(index, parts.which_word),
+                "group": group_of(index, parts.which_word),
                 "size": parts.size or 100,
                 "how": "",
                 "measure": "",
@@ -123,6 +161,12 @@ def _acted(question: Question, index: Index, parts: Parts) -> Question:
     raise refusal("It does not say what to do: count, list, average …")
 
 
+def _asks_length(question: Question, parts: Parts) -> bool:
+    """`idle time per robot`: a length is named and nothing is said to be done with it."""
+    is_split = bool(question.group or question.interval)
+    return parts.act is None and parts.measure_word not in ("", "?") and (is_split or not parts.nouns)
+
+
 def _shared(question: Question, parts: Parts) -> Question:
     if not parts.conditions:
         raise refusal("A share needs a condition: what share of tasks failed?")
@@ -130,9 +174,11 @@ def _shared(question: Question, parts: Parts) -> Question:
 
 
 def _topped(question: Question, index: Index, parts: Parts, of_index: bool) -> Question:
-    group = _group(index, parts.which_word) if parts.which_word and not of_index else question.group
+    group = group_of(index, parts.which_word) if parts.which_word and not of_index else question.group
     interval = parts.which_interval or question.interval
-    by_length = parts.superlative == "long"
+    conditions = [condition_of(index, word) for word in parts.conditions]
+    drove_most = parts.superlative == "most" and not parts.often and not parts.nouns
+    by_length = parts.superlative == "long" or (drove_most and any(one.alone and one.measure for one in conditions))
     if by_length and not question.measure:
         raise refusal(f"{question.many.capitalize()} have no length that could be compared.")
     how: How = (
@@ -144,167 +190,23 @@ def _topped(question: Question, index: Index, parts: Parts, of_index: bool) -> Q
             raise refusal("Most of what? Say which robot, which worksite, which stream, which hour …")
         if parts.act == "count" or (parts.nouns == [] and not of_index and parts.which_word == ""):
             return question.model_copy(update={"act": "measure", "how": "max" if parts.down else "min"})
-        if of_index or parts.act == "list" or parts.size:
-            return question.model_copy(update={"act": "list", "size": size, "how": ""})
+        if of_index or parts.act == "list" or parts.size or not parts.measure_word:
+            many = re.search(rf"\b(?:{question.many})\b", question.text, re.IGNORECASE)
+            one = parts.size or (1 if of_index or not many else 10)
+            return question.model_copy(update={"act": "list", "size": one, "how": ""})
         return question.model_copy(update={"act": "measure", "how": "max" if parts.down else "min"})
-    if by_length and how == "sum" and not parts.how and not any(_condition(index, w).alone for w in parts.conditions):
+    if by_length and how == "sum" and not parts.how and not any(condition_of(index, w).alone for w in parts.conditions):
         how = "avg"
     changes = {"act": "top", "group": group, "interval": interval, "size": size, "how": how, "down": parts.down}
     return question.model_copy(update=changes | ({} if by_length else {"measure": ""}))
-
-
-def _index_of(parts: Parts, known: Knowledge, previous: Question | None) -> Index:
-    found = _unique([index for index, _ in parts.nouns])
-    if len(found) > 1:
-        found = [one for one in found if _fits(one, parts)]
-    if not found:
-        found = [one for one in known.indexes if _fits(one, parts)]
-        alone = [one for one in found if any(_condition(one, word).alone for word in parts.conditions)]
-        by_id = [one for one in found if any(one.fields[0].names == kind for kind, _ in parts.ids)]
-        measured = parts.measure_word not in ("", "?") or any(
-            _condition(one, word).measure for one in found for word in parts.conditions
-        )
-        found = alone or by_id or (found if measured and previous is None else [])
-        if not found and previous is not None:
-            found = [one for one in known.indexes if one.name == previous.index]
-    found = [one for one in found if _fits(one, parts)] or found
-    if len(found) != 1:
-        raise _no_index(found, known)
-    index = found[0]
-    for word in parts.conditions:
-        if not any(word in one.words for one in index.conditions):
-            raise refusal(
-                f"{plural(index.nouns[0].words[0]).capitalize()} are never {word!r}.", _condition_words(index)
-            )
-    return index
-
-
-def _unique(found: list[Index]) -> list[Index]:
-    return list({one.name: one for one in found}.values())
-
-
-def _fits(index: Index, parts: Parts) -> bool:
-    words = [word for word in (parts.group_word, parts.which_word, parts.distinct_word, *parts.mentions) if word]
-    nouns = {word for noun in index.nouns for word in noun.words}
-    kinds = {one.names for one in index.fields}
-    return (
-        all(any(word in one.words for one in index.conditions) for word in parts.conditions)
-        and all(word in nouns or any(word in one.words for one in index.fields) for word in words)
-        and all(one.kind in kinds for one in parts.named)
-        and all(kind in kinds for kind, _ in parts.ids)
-        and (
-            parts.measure_word in ("", "?") or any(parts.measure_word in one.words for one in index.fields if one.unit)
-        )
-        and (parts.measure_word != "?" or bool(index.measure))
-    )
-
-
-def _condition(index: Index, word: str) -> Condition:
-    return next((one for one in index.conditions if word in one.words), Condition(()))
-
-
-def _condition_words(index: Index) -> tuple[str, ...]:
-    return tuple(one.words[0] for one in index.conditions)
-
-
-def _group(index: Index, word: str) -> str:
-    found = [one.name for one in index.fields if word in one.words]
-    if len(found) != 1:
-        known = [one.words[0] for one in index.fields if one.words and not one.unit]
-        raise refusal(f"{plural(index.nouns[0].words[0]).capitalize()} cannot be split by {word}.", known)
-    return found[0]
-
-
-def _measure(index: Index, parts: Parts, conditions: Sequence[Condition]) -> str:
-    for one in index.fields:
-        if one.unit and parts.measure_word in one.words:
-            return one.name
-    return next((one.measure for one in conditions if one.measure), index.measure)
-
-
-def _filters(index: Index, parts: Parts, conditions: Sequence[Condition], nouns: Sequence[Noun]) -> list[Filter]:
-    either: dict[str, list[Any]] = {}
-    for noun in nouns:
-        for name, value in noun.terms.items():
-            either.setdefault(name, []).append(value)
-    made = [_term(name, values, "noun") for name, values in either.items()]
-    for condition in conditions:
-        made += [_term(name, value, "condition") for name, value in condition.terms.items()]
-    made += _name_filters(index, parts)
-    for kind, value in parts.ids:
-        fields = tuple(one.name for one in index.fields if one.names == kind)
-        made.append(Filter(fields=fields, values=(value,), source=f"name:{kind}", ends_with=True))
-    if parts.over is not None or parts.under is not None:
-        measure = _measure(index, parts, conditions)
-        if not measure:
-            raise refusal(f"{plural(index.nouns[0].words[0]).capitalize()} have no length that could be compared.")
-        made.append(Filter(fields=(measure,), source="more", over=parts.over, under=parts.under))
-    return made
-
-
-def _term(name: str, value: Any, source: str) -> Filter:
-    return Filter(fields=(name,), values=tuple(value) if isinstance(value, list) else (value,), source=source)
-
-
-def _name_filters(index: Index, parts: Parts) -> list[Filter]:
-    by_fields: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for kind, value, link in parts.named:
-        fields = [one for one in index.fields if one.names == kind]
-        if not fields:
-            raise refusal(f"{plural(index.nouns[0].words[0]).capitalize()} have no {kind}, so {value} says nothing.")
-        linked = [one for one in fields if one.link == link and link]
-        by_fields.setdefault((kind, tuple(one.name for one in linked or fields)), []).append(value)
-    return [
-        Filter(fields=fields, values=tuple(values), source=f"name:{kind}")
-        for (kind, fields), values in by_fields.items()
-    ]
-
-
-def _followed(text: str, parts: Parts, index: Index, previous: Question) -> Question:
-    """The question before with what the new text changes: another time, another name, another split."""
-    conditions = [_condition(index, word) for word in parts.conditions]
-    new = _filters(index, parts, conditions, ())
-    replaced = {one.source for one in new}
-    kept = [one for one in previous.filters if one.source not in replaced]
-    changes: dict[str, Any] = {"text": text, "filters": (*kept, *new), "start": 0}
-    changes |= {"corrections": tuple(parts.corrections)}
-    if parts.span is not None or parts.over_all:
-        changes["span"] = parts.span
-    if parts.interval or parts.group_word:
-        changes |= {"interval": parts.interval, "group": _group(index, parts.group_word) if parts.group_word else ""}
-        changes["act"] = (
-            "count" if previous.act in ("list", "count", "when", "why", "top") and not previous.how else "measure"
-        )
-    if conditions and any(one.time for one in conditions):
-        changes["time"] = next(one.time for one in conditions if one.time)
-    if parts.how:
-        measure = _measure(index, parts, conditions) or previous.measure
-        if not measure:
-            raise refusal(f"{previous.many.capitalize()} have nothing that could be averaged or summed.")
-        changes |= {"act": "measure", "how": parts.how, "measure": measure}
-    elif parts.act in ("count", "list") and not parts.interval and not parts.group_word:
-        changes |= {"act": parts.act, "group": "", "interval": "", "measure": "", "how": ""}
-        changes["size"] = parts.size or 10
-    elif parts.size:
-        changes["size"] = parts.size
-    if parts.which_word or parts.superlative or parts.act in ("why", "when", "share", "distinct"):
-        raise refusal("It does not say of what; name it, such as tasks, picks or runs.")
-    return previous.model_copy(update=changes)
 
 
 def _left_over(words: Words, known: Knowledge) -> NotUnderstoodError:
     rest = [*words.refused, *words.rest]
     shown = ", ".join(repr(one) for one in rest[:5])
     nearest: tuple[str, ...] = ()
-    looks_named = next((one for one in words.rest if re.search(r"[\d_]", one)), None)
+    looks_named = next((one for one in words.rest if re.search(r"[\d_]", one) and not re.search(r"[:.]", one)), None)
     if looks_named is not None:
         nearest = nearest_names(looks_named, [name for names in known.names.values() for name in names])
     near = f" Names that are near: {name_list(nearest)}." if nearest else ""
     return refusal(f"{shown} was not understood, and nothing is guessed.{near}", nearest)
-
-
-def _no_index(found: Sequence[Index], known: Knowledge) -> NotUnderstoodError:
-    nouns = [plural(noun.words[0]) for one in (found or known.indexes) for noun in one.nouns[:1]]
-    if found:
-        return refusal(f"This could be about {' or '.join(nouns)}; say which.", nouns, AMBIGUOUS)
-    return refusal(f"It does not say what it is about. There are {name_list(nouns)}.", nouns)

@@ -14,8 +14,8 @@ from beforehand.crafts.rounds.core.question_words import Words
 
 DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
     "january",
     "february",
     "march",
@@ -33,9 +33,10 @@ _NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 
 _NUMBERS |= {"nine": 9, "ten": 10, "twelve": 12, "twenty-four": 24, "couple of": 2, "half": 0}
 _COUNT = rf"(\d{{1,5}}|{'|'.join(name for name in _NUMBERS if name != 'half')})"
 _UNIT = r"(minute|hour|day|week|month)s?"
-_WEEKDAY = rf"({'|'.join(_DAYS)})"
-_MONTH = rf"({'|'.join(_MONTHS)})"
+_WEEKDAY = rf"({'|'.join(DAYS)})"
+_MONTH = rf"({'|'.join(MONTHS)})"
 _CLOCK = r"(\d{1,2}(?::\d{2})?(?:\s?(?:am|pm))?|noon|midnight)(?:\s?(?:o'?clock|h))?"
+_LASTED = r"(?:took|take|taking|lasted|lasting|waited)\s+(?:between|from)\s+\d+\s?h?\s+(?:and|to)\s+\d+\s?h"
 _DATE = r"(\d{4}-\d{2}-\d{2})"
 _IN = r"(?:(?:in|on|during|over|for|within|of|from)\s+)?(?:the\s+)?"
 
@@ -59,7 +60,15 @@ class NoSuchMomentError(Exception):
 def take_span(words: Words, moments: Moments) -> Span | None:
     """The time a text speaks of, taken out of it; None where it speaks of none."""
     days = _take_days(words, moments)
-    clock = _take_clock(words)
+    span = _take_since_clock(words, days, moments) or _take_hours(words, days, moments)
+    if span is not None:
+        words.take("utc")
+    return span
+
+
+def _take_hours(words: Words, days: Span | None, moments: Moments) -> Span | None:
+    """The days, or the hours that are said of one."""
+    clock = _take_clock(words) or _take_part_of_day(words, days)
     if clock is None:
         return days
     start = _at(days.start) if days else _midnight(moments.now)
@@ -85,26 +94,72 @@ def _take_days(words: Words, moments: Moments) -> Span | None:
                 found.append(read(match, moments))
             except (ValueError, OverflowError):
                 words.left_over(match[0].strip())
+    found.sort(key=lambda one: one.start)
+    if len(found) == 2 and found[0].end == found[1].start and re.search(r"§\s+and\s+§", words.text):
+        return Span(start=found[0].start, end=found[1].end, says=f"{found[0].says} and {found[1].says}")
     if len(found) > 1:
         words.left_over(" and ".join(one.says for one in found))
     return found[0] if found else None
 
 
+_PARTS_OF_DAY = {"morning": (0, 12 * 60), "afternoon": (12 * 60, 18 * 60), "evening": (18 * 60, 24 * 60)}
+"""The night is not here: it lies in two days."""
+
+
+def _take_part_of_day(words: Words, days: Span | None) -> tuple[int, int] | None:
+    """`this morning`, `on Friday afternoon`; of no day in particular it is not understood."""
+    before = r"this\s+" if days is None else r"(?:in\s+the\s+)?"
+    match = words.take(rf"{before}({'|'.join(_PARTS_OF_DAY)})")
+    return None if match is None else _PARTS_OF_DAY[match[1]]
+
+
+def _take_since_clock(words: Words, days: Span | None, moments: Moments) -> Span | None:
+    """`since 6 am`, `since 14:00 yesterday`: from then to now."""
+    match = words.take(rf"since\s+{_CLOCK}")
+    if match is None:
+        return None
+    start, minutes = _at(days.start) if days else _midnight(moments.now), _begins(match[1])
+    if minutes is None or start + timedelta(minutes=minutes) > moments.now:
+        words.left_over(match[0])
+        return None
+    begin = start + timedelta(minutes=minutes)
+    return _span(begin, moments.now + timedelta(milliseconds=1), f"since {begin:%Y-%m-%d %H:%M}")
+
+
 def _take_clock(words: Words) -> tuple[int, int] | None:
+    """The minutes of a day between which it was; None where no hours are said or they make no sense."""
+    if lasting := words.take(_LASTED):
+        words.left_over(lasting[0])  # a length, and no time of day
+        return None
+    limits: tuple[int | None, int | None]
     if match := words.take(rf"(?:between|from)\s+{_CLOCK}\s+(?:and|to|until|till)\s+{_CLOCK}"):
-        begin, end = _minutes(match[1]), _minutes(match[2])
-        if begin is None or end is None or begin >= end:
-            words.left_over(match[0])
-            return None
-        return begin, end
-    for pattern, before in ((rf"after\s+{_CLOCK}", False), (rf"(?:before|until)\s+{_CLOCK}", True)):
-        if match := words.take(pattern):
-            at = _minutes(match[1])
-            if at is None:
-                words.left_over(match[0])
-                return None
-            return (0, at) if before else (at, 24 * 60)
-    return None
+        limits = _between(match[1], match[2])
+    elif match := words.take(rf"after\s+{_CLOCK}"):
+        limits = _begins(match[1]), 24 * 60
+    elif match := words.take(rf"(?:before|until)\s+{_CLOCK}"):
+        limits = 0, _minutes(match[1])
+    else:
+        return None
+    begin, end = limits
+    if begin is None or end is None or begin >= end:
+        words.left_over(match[0])
+        return None
+    return begin, end
+
+
+def _between(first: str, last: str) -> tuple[int | None, int | None]:
+    """`between 2 and 4 pm` is in the afternoon both times, `between 9 and 5 pm` is not."""
+    begin, end = _begins(first), _minutes(last)
+    half = re.search("am|pm", last)
+    if half and re.fullmatch(r"[\d:]+", first):
+        same = _minutes(f"{first} {half[0]}")
+        begin = same if same is not None and end is not None and same < end else begin
+    return begin, end
+
+
+def _begins(text: str) -> int | None:
+    """The minutes at which something begins: midnight is then the first moment of the day."""
+    return 0 if text == "midnight" else _minutes(text)
 
 
 def _minutes(text: str) -> int | None:
@@ -185,17 +240,28 @@ def _relative_day(match: re.Match[str], moments: Moments) -> Span:
     return _day(_midnight(moments.now) - back * DAY, match[1])
 
 
+def _days_ago(match: re.Match[str], moments: Moments) -> Span:
+    day = _midnight(moments.now) - _number(match[1]) * DAY
+    return _day(day, f"on {day:%Y-%m-%d}")
+
+
+def _weekend(match: re.Match[str], moments: Moments) -> Span:
+    """Saturday and Sunday of this week or of the week before."""
+    saturday = _start_of("week", moments.now, 0 if match[1] == "this" else 1) + 5 * DAY
+    return _span(saturday, saturday + 2 * DAY, f"{match[1]} weekend")
+
+
 def _weekday(match: re.Match[str], moments: Moments) -> Span:
     """The last one that has begun; `last Monday` is never today."""
     today = _midnight(moments.now)
-    back = (today.weekday() - _DAYS.index(match[2])) % 7
+    back = (today.weekday() - DAYS.index(match[2])) % 7
     if match[1] and not back:
         back = 7
     return _day(today - back * DAY, f"on {match[2].capitalize()} {today - back * DAY:%Y-%m-%d}")
 
 
 def _month(match: re.Match[str], moments: Moments) -> Span:
-    month = _MONTHS.index(match[1]) + 1
+    month = MONTHS.index(match[1]) + 1
     year = int(match[2]) if match[2] else moments.now.year - (month > moments.now.month)
     start = datetime(year, month, 1, tzinfo=UTC)
     return _span(start, _start_of("month", start, -1), f"in {match[1].capitalize()} {year}")
@@ -207,7 +273,7 @@ def _date(match: re.Match[str], moments: Moments) -> Span:
 
 
 def _spoken_date(day: str, month: str, year: str | None, moments: Moments) -> Span:
-    number = _MONTHS.index(month) + 1
+    number = MONTHS.index(month) + 1
     start = datetime(int(year or moments.now.year), number, int(day), tzinfo=UTC)
     if year is None and start > moments.now:
         start = start.replace(year=start.year - 1)
@@ -216,7 +282,7 @@ def _spoken_date(day: str, month: str, year: str | None, moments: Moments) -> Sp
 
 def _since(match: re.Match[str], moments: Moments) -> Span:
     """Since a day: from its beginning to now."""
-    told = f"in {match[1]}" if match[1] in _MONTHS else match[1]
+    told = f"in {match[1]}" if match[1] in MONTHS else match[1]
     inner = next(
         read(found, moments)
         for pattern, read in _PHRASES
@@ -254,6 +320,8 @@ _PHRASES: tuple[tuple[str, Callable[[re.Match[str], Moments], Span]], ...] = (
     (rf"since\s+(yesterday|{_WEEKDAY[1:-1]}|{_DATE[1:-1]}|{_MONTH[1:-1]})", _since),
     (rf"(?:between|from)\s+{_DATE}\s+(?:and|to|until)\s+{_DATE}", _dates),
     (r"(the day before yesterday)", _relative_day),
+    (rf"{_COUNT}\s+days?\s+ago", _days_ago),
+    (rf"{_IN}(this|last)\s+weekend", _weekend),
     (rf"{_IN}(today|yesterday)(?:'s)?", _relative_day),
     (rf"{_IN}(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}", _rolling),
     (rf"{_IN}(?:last|past)\s+hour", _last_hour),

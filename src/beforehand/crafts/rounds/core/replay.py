@@ -6,10 +6,8 @@ person could say (the answer in words, why it was stopped) stands in it, too.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
-
-from pydantic import Field, ValidationError, model_validator
 
 from beforehand.crafts.rounds.core.deciding import decide
 from beforehand.crafts.rounds.core.inputs import (
@@ -17,6 +15,7 @@ from beforehand.crafts.rounds.core.inputs import (
     CalledOff,
     CallPlanner,
     Command,
+    Noted,
     PlannerDecided,
     PlannerFailed,
     QuestionInput,
@@ -27,98 +26,12 @@ from beforehand.crafts.rounds.core.inputs import (
     WorkerFailed,
     WorkerFinished,
 )
+from beforehand.crafts.rounds.core.replay_file import Note, NotPutIntoWords, Replay, ReplayWorker, Result
 from beforehand.crafts.rounds.core.state import QuestionState, SubGoal
 from beforehand.crafts.rounds.core.synthesis import NOT_IN_WORDS, in_plain_words
-from beforehand.crafts.rounds.core.words import MAX_ROUNDS, PlannerDecision, Precondition, Worker
-from beforehand.model.base import SnakeWireModel
-from beforehand.model.errors import BadInputError
-from beforehand.model.reason import Problem, unknown
+from beforehand.crafts.rounds.core.words import WITHOUT_MODEL, Worker
 
 REPLAYED = "replay"
-
-
-class Result(SnakeWireModel):
-    outputs: Mapping[str, Any] | None = None
-    error: str | None = None
-
-    @model_validator(mode="after")
-    def _one_of_them(self) -> "Result":
-        if (self.outputs is None) == (self.error is None):
-            raise ValueError("a result has either outputs or an error")
-        return self
-
-
-class ReplayWorker(SnakeWireModel):
-    name: str
-    description: str = ""
-    preconditions: tuple[Precondition, ...] = ()
-    outputs: tuple[str, ...] = ()
-    exclusive: bool = False
-    results: tuple[Result, ...] = ()
-
-    def registered(self) -> Worker:
-        return Worker(
-            name=self.name,
-            description=self.description,
-            preconditions=self.preconditions,
-            outputs=self.outputs,
-            exclusive=self.exclusive,
-        )
-
-
-class NotPutIntoWords(SnakeWireModel):
-    error: str
-
-
-class Replay(SnakeWireModel):
-    question: str = ""
-    max_rounds: int = Field(default=MAX_ROUNDS, ge=0)
-    context: Mapping[str, Any] = Field(default_factory=dict)
-    workers: tuple[ReplayWorker, ...] = ()
-    decisions: tuple[PlannerDecision, ...] = ()
-    order: tuple[int, ...] | None = None
-    """The sub-goals in the order in which they ended, where that is not the order in which they were called."""
-    stopped: str | None = None
-    """Why the session was stopped after everything that is recorded."""
-    answer: str | NotPutIntoWords | None = None
-    """The answer in words, where somebody put it into words."""
-
-
-def read_replay(document: Any) -> Replay:
-    """The session in a file; BadInputError with every problem and its place."""
-    try:
-        replay = Replay.model_validate(document)
-    except ValidationError as error:
-        raise _bad([_problem(document, item) for item in error.errors()]) from None
-    names = [worker.name for worker in replay.workers]
-    twice = [at for at, name in enumerate(names) if name in names[:at]]
-    if twice:
-        raise _bad([_at(f"workers[{at}].name", f"The worker {names[at]} is given twice.") for at in twice])
-    return replay
-
-
-def _bad(problems: list[Problem]) -> BadInputError:
-    return BadInputError("This is no replay file of a session.", code="replay.invalid", problems=problems)
-
-
-def _at(path: str, says: str, nearest: tuple[str, ...] = ()) -> Problem:
-    return Problem(code="replay.invalid", about=path, says=says, path=path, nearest=nearest)
-
-
-_MODELS: dict[str, type[SnakeWireModel]] = {"workers": ReplayWorker, "decisions": PlannerDecision}
-
-
-def _problem(document: Any, item: Any) -> Problem:
-    loc = item["loc"]
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
-    if not isinstance(document, Mapping):
-        return _at("", "A replay file is a mapping with question, context, workers and decisions.")
-    if item["type"] == "extra_forbidden" and len(loc) in (1, 3):
-        model: type[SnakeWireModel] = Replay if len(loc) == 1 else _MODELS.get(str(loc[0]), Replay)
-        told = unknown("key", loc[-1], model.model_fields)
-        return _at(path, told.says, told.nearest)
-    says = item["msg"].removeprefix("Value error, ")
-    return _at(path, f"{says[:1].upper()}{says[1:]}.")
 
 
 # -- running it ------------------------------------------------------------------------------------------------------
@@ -161,15 +74,20 @@ class _Player:
         self._decisions = deque(replay.decisions)
         self._order = deque(replay.order or ())
         self._results: dict[int, Result | None] = {}
+        self._noted = deque(replay.noted)
         self._inputs: deque[QuestionInput] = deque([Asked()])
 
     def play(self) -> QuestionState:
         while self.state.is_open:
-            given = self._inputs.popleft() if self._inputs else self._next_result()
-            self.state, verdict = decide(self.state, given, 0)
+            self.state, verdict = decide(self.state, self._next(), 0)
             for command in verdict.commands:
                 self._carry_out(command)
         return self.state
+
+    def _next(self) -> QuestionInput:
+        if self._noted and self._noted[0].at == len(self.state.warnings):
+            return Noted(self._noted.popleft().says)
+        return self._inputs.popleft() if self._inputs else self._next_result()
 
     def _carry_out(self, command: Command) -> None:
         match command:
@@ -254,6 +172,7 @@ def recorded(state: QuestionState) -> dict[str, Any]:
         order=state.ended,
         stopped=state.reason or None,
         answer=_words_of(state),
+        noted=tuple(Note(at=at, says=says) for at, says in enumerate(state.warnings) if says.startswith(WITHOUT_MODEL)),
     )
     player = _Player(_begin(replay), replay, lambda call: _result(state.sub_goals.get(call.sub_goal)))
     player.play()
@@ -306,7 +225,8 @@ def _document(replay: Replay) -> dict[str, Any]:
     }
     answer = replay.answer.wire() if isinstance(replay.answer, NotPutIntoWords) else replay.answer
     order = None if replay.order is None else list(replay.order)
-    more = {"order": order, "stopped": replay.stopped, "answer": answer}
+    noted = [note.wire() for note in replay.noted] or None
+    more = {"order": order, "stopped": replay.stopped, "answer": answer, "noted": noted}
     return written | {name: value for name, value in more.items() if value is not None}
 
 

@@ -7,6 +7,7 @@ from beforehand.crafts.rounds.core.chart import Chart
 from beforehand.ports.search import Found, Hit
 
 MOST_COLUMNS = 8
+_STATS = ("count", "min", "max", "avg", "sum")
 
 
 def as_found(results: Mapping[str, Any]) -> Found:
@@ -23,7 +24,11 @@ def in_table(results: Mapping[str, Any]) -> dict[str, Any]:
     says = f"{total} found in {results['index']}."
     name, buckets = _buckets(results)
     if buckets:
-        return {"says": says, "columns": [name, "count"], "rows": [[_key(one), one["doc_count"]] for one in buckets]}
+        inside = list(_values(buckets[0]))
+        rows = [[_key(one), one["doc_count"], *(_values(one).get(each) for each in inside)] for one in buckets]
+        return {"says": says, "columns": [name, "count", *inside], "rows": rows}
+    if values := _values(results.get("aggregations", {})):
+        return {"says": says, "columns": list(values), "rows": [list(values.values())]}
     sources = [one.get("_source") or {} for one in results["hits"]["hits"]]
     columns = list(dict.fromkeys(key for source in sources for key in source))[:MOST_COLUMNS]
     return {
@@ -35,9 +40,24 @@ def in_table(results: Mapping[str, Any]) -> dict[str, Any]:
 
 def _buckets(results: Mapping[str, Any]) -> tuple[str, Sequence[Mapping[str, Any]]]:
     for name, found in results.get("aggregations", {}).items():
-        if isinstance(found, Mapping) and isinstance(found.get("buckets"), list):
-            return name, found["buckets"]
+        buckets = found.get("buckets") if isinstance(found, Mapping) else None
+        if isinstance(buckets, list):
+            return name, buckets
+        if isinstance(buckets, Mapping):
+            return name, [{"key": key, **bucket} for key, bucket in buckets.items()]
     return "", ()
+
+
+def _values(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The single values among aggregations: of averages, sums and the like, and how many are in a filter."""
+    told: dict[str, Any] = {}
+    for name, one in found.items():
+        if isinstance(one, Mapping) and "buckets" not in one and "hits" not in one:
+            if "value" in one or "doc_count" in one:
+                told[name] = one["value"] if "value" in one else one["doc_count"]
+            parts = one.get("values", {key: one[key] for key in _STATS if key in one})
+            told |= {f"{name} {key}": value for key, value in parts.items()}
+    return told
 
 
 def _key(bucket: Mapping[str, Any]) -> Any:

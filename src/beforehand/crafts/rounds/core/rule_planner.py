@@ -116,13 +116,14 @@ class _Chain:
             return "later"
         if not self._may_try(worker):
             return False
-        before = len(self.planned)
+        before, made = len(self.planned), dict(self._made)
         inputs: dict[str, PlannedInputRef] = {}
         later = False
         for need in worker.preconditions:
             found = self._flag(worker, need, path) if need.has_value else self._input(worker, need.slot, path)
             if found is None:
                 del self.planned[before:]
+                self._made = made
                 return False
             if found == "later":
                 later = True
@@ -176,6 +177,8 @@ class _Chain:
         """The flag stands in the way: whoever's preconditions ask for just this value is called first."""
         for other in self.state.workers.values():
             if other.name not in path and self._answers_flag(other, need.slot, value):
+                if any(each.worker == other.name for each in self.planned):
+                    return "later"  # another worker needed it already
                 done = sum(1 for each in self.state.sub_goals.values() if each.worker == other.name)
                 if done < MOST_DETOURS and self._plan(other, (*path, other.name)):
                     return "later"

@@ -4,8 +4,8 @@ All of it is frozen and can be told as events; what was in the air when a proces
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, TypeVar
 
 from beforehand.crafts.rounds.core.words import (
     CONTEXT,
@@ -21,11 +21,13 @@ from beforehand.model.event import iso
 
 SubGoalStatus = Literal["pending", "asked", "running", "success", "failed"]
 """`asked` waits for a person; for those outside it is pending, as is what runs."""
+BUSY = ("asked", "running")
 QuestionStatus = Literal["new", "executing", "synthesising", "done", "failed"]
 Artifact = Mapping[str, Any]
+Frozen = TypeVar("Frozen", "SubGoal", "QuestionState")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SubGoal:
     id: int
     worker: str
@@ -40,6 +42,8 @@ class SubGoal:
     """The sub-goal whose failure this one suffers from; 0 where the failure is its own."""
     transient: bool = False
     """Whether the same call may well work another time."""
+    refused: bool = False
+    """Whether it failed because its worker would not guess what the words mean."""
     outputs: Mapping[str, Any] = field(default_factory=dict)
     behind: tuple[int, ...] = ()
     """The exclusive sub-goals that the planner must have looked at before this one goes on."""
@@ -49,11 +53,11 @@ class SubGoal:
 
     @property
     def is_open(self) -> bool:
-        return self.status in ("pending", "asked", "running")
+        return self.status == "pending" or self.status in BUSY
 
     @property
     def is_busy(self) -> bool:
-        return self.status in ("asked", "running")
+        return self.status in BUSY
 
     def wire(self) -> dict[str, Any]:
         """Everything there is to know, for the log."""
@@ -71,6 +75,7 @@ class SubGoal:
             "error": self.error,
             "root": self.root,
             "transient": self.transient,
+            "refused": self.refused,
             "outputs": dict(self.outputs) if self.status == "success" else None,
             "behind": list(self.behind),
             "ended_round": self.ended_round,
@@ -87,7 +92,7 @@ def sub_goal_from(data: Mapping[str, Any]) -> SubGoal:
     return SubGoal(**plain, inputs=refs, behind=tuple(data.get("behind", ())))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QuestionState:
     question_id: str
     question: str
@@ -111,7 +116,7 @@ class QuestionState:
     planning: bool = False
     """Whether the planner has been called and has not answered."""
     next_id: int = 1
-    sub_goals: Mapping[int, SubGoal] = field(default_factory=dict)
+    sub_goals: dict[int, SubGoal] = field(default_factory=dict)
     aliases: Mapping[int, int] = field(default_factory=dict)
     stand_ins: Mapping[int, int] = field(default_factory=dict)
     finished: tuple[int, ...] = ()
@@ -137,6 +142,18 @@ class QuestionState:
     @property
     def is_open(self) -> bool:
         return self.status not in ("done", "failed")
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a worker or a person is at work on it; the newest sub-goals are the likeliest."""
+        return any(each.status in BUSY for each in reversed(self.sub_goals.values()))
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether it failed because nobody would guess what its words mean."""
+        if self.status != "failed" or not self.ended or self.is_busy:
+            return False
+        return self.sub_goals[self.ended[-1]].refused
 
     @property
     def forces(self) -> bool:
@@ -182,8 +199,8 @@ class QuestionState:
         return (self.sub_goals[sub_goal] for sub_goal in sorted(self.finished))
 
     def kept(self) -> list[SubGoal]:
-        """What a question that fails has to show: its deliverables, else whatever was finished."""
-        return list(self.deliverables()) or list(self._succeeded())
+        """What a question that fails has to show: all that was finished, its deliverables first."""
+        return sorted(self._succeeded(), key=lambda each: each.goal_type != "deliverable")
 
     def head(self) -> dict[str, Any]:
         """The question as HTTP shows it, without what its sub-goals gave."""
@@ -202,6 +219,7 @@ class QuestionState:
             "answer": self.answer,
             "partial_response": self.partial_response,
             "reason": self.reason or None,
+            "refused": self.is_refused or None,
             "warnings": list(self.warnings),
             "waitsFor": list(self.decisions) or None,
             **self.options,
@@ -209,9 +227,25 @@ class QuestionState:
         return {name: value for name, value in told.items() if value is not None}
 
 
+def changed(thing: Frozen, **changes: Any) -> Frozen:
+    """The thing with some fields otherwise. Every decision makes several of them, and `dataclasses.replace`, which sets
+    each of thirty fields by itself, was a third of what a sub-goal costs."""
+    fields = thing.__dict__
+    new = object.__new__(type(thing))
+    new.__dict__.update(fields, **changes)
+    if len(new.__dict__) != len(fields):
+        raise TypeError(f"{type(thing).__name__} has no {', '.join(sorted(changes.keys() - fields.keys()))}.")
+    return new
+
+
+def without_model(state: QuestionState) -> QuestionState:
+    """The question as one that rules plan. The log keeps whom it was asked of, so a later start may find the model."""
+    return changed(state, options={name: value for name, value in state.options.items() if name != "model"})
+
+
 def with_sub_goal(state: QuestionState, sub_goal: SubGoal) -> QuestionState:
     """The state with a sub-goal as it is now."""
-    return replace(state, sub_goals={**state.sub_goals, sub_goal.id: sub_goal}, **ending(state, sub_goal))
+    return changed(state, sub_goals={**state.sub_goals, sub_goal.id: sub_goal}, **ending(state, sub_goal))
 
 
 def ending(state: QuestionState, sub_goal: SubGoal) -> dict[str, Any]:

@@ -57,6 +57,14 @@ def schema() -> dict[str, Any]:
     return WireDecision.model_json_schema()
 
 
+def tidied(data: Any) -> Any:
+    """A decision with mappings, as the spec writes it, in the schema's form; whatever else it is stays, and is told."""
+    try:
+        return to_wire(PlannerDecision.model_validate(data))
+    except ValidationError:
+        return data
+
+
 def decision_from(data: Any) -> tuple[PlannerDecision | None, list[str]]:
     """The decision in a model's answer, or everything that keeps it from being one, a sentence each."""
     try:
@@ -80,7 +88,7 @@ def _planned(where: str, wire: WireSubGoal, problems: list[str]) -> PlannedSubGo
         try:
             params[param.name] = json.loads(param.json_value)
         except (ValueError, RecursionError):
-            problems.append(f"{where}: json_value of {param.name} is no JSON; text needs quotes.")
+            problems.append(f"{where}: json_value of {param.name} is not JSON; text needs quotes.")
     return PlannedSubGoal(
         worker=wire.worker,
         description=wire.description,

@@ -6,7 +6,8 @@ A reference names a sub-goal and one of its output slots; 0 is the context, whic
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic.alias_generators import to_camel
 
 from beforehand.model.base import SnakeWireModel
 
@@ -16,7 +17,9 @@ NEEDS_CLARIFICATION = "needs_clarification"
 FORCE_EXECUTE = "force_execute"
 RETRY_OF = "retry_of"
 BUNDLES_WITH = "bundles_with_sub_goal"
+_OTHER_SPELLINGS = {to_camel(name): name for name in (RETRY_OF, BUNDLES_WITH, FORCE_EXECUTE)}
 MAX_ROUNDS = 10
+WITHOUT_MODEL = "Rules plan on without the model "
 
 Action = Literal["continue", "done", "failed"]
 GoalType = Literal["support", "deliverable"]
@@ -34,6 +37,12 @@ class PlannedSubGoal(SnakeWireModel):
     inputs: Mapping[str, PlannedInputRef] = Field(default_factory=dict)
     params: Mapping[str, Any] = Field(default_factory=dict)
     goal_type: GoalType = "support"
+
+    @field_validator("params")
+    @classmethod
+    def _in_the_specs_spelling(cls, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The parameters that the planner itself reads are taken in both spellings, as all names of a document."""
+        return {_OTHER_SPELLINGS.get(name, name): value for name, value in params.items()}
 
 
 class PlannerDecision(SnakeWireModel):

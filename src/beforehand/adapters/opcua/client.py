@@ -1,0 +1,290 @@
+"""A cell controller over OPC UA: a command goes out once, with an id and a deadline, and is asked about by its id.
+
+Nothing is taken for granted. Before it is sent, what can be seen to be wrong is refused. When the answer does not come,
+the controller is asked what became of it as soon as it answers again: done, running, never begun, or forgotten, which
+leaves it to a person. A command is never sent twice.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from beforehand.adapters.cell_rules import CellRules
+from beforehand.adapters.opcua.link import Link, LinkDownError
+from beforehand.adapters.opcua.model import (
+    CONTROL,
+    DONE,
+    FAILED,
+    KNOWN_ID,
+    NEVER,
+    RUNNING,
+    Beat,
+    PlcState,
+    Probed,
+    command_values,
+    read_beat,
+    read_probed,
+    read_reply,
+    tool_name,
+)
+from beforehand.adapters.opcua.options import KEYS, Access
+from beforehand.adapters.opcua.sent import Sent, SentCommands
+from beforehand.model.errors import Fault, InDoubtError
+from beforehand.model.machine import options_of, spelled
+from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
+from beforehand.ports.tool import ProbeAnswer
+
+ARRIVE_MS = 3000
+"""How long a command may be on its way; the controller refuses one that comes later."""
+PATIENCE_S = 5.0
+"""How long looks at the cell wait for a controller that does not answer any more."""
+LOOK_S = 1.0
+"""How often the controller is asked where no notification comes."""
+
+
+class OpcuaCell:
+    """One cell. It connects when it is first asked something."""
+
+    def __init__(
+        self,
+        link: Callable[[Callable[[], Any]], Link],
+        rules: CellRules,
+        sent: SentCommands,
+        before_send: Callable[[], None],
+    ) -> None:
+        self._link = link(self._keep_alive)
+        self._before_send = before_send
+        self._rules = rules
+        self._sent = sent
+        self._in_control = False
+        self._away_since: float | None = None
+        """Since when looks at the cell have found nobody."""
+        self._owes_hold = False
+        """Everything is held, and the controller could not be told yet."""
+
+    # -- what it is asked ----------------------------------------------------------------------------------------
+
+    async def report(self) -> CellReport:
+        """A controller that has just been cut off is given a moment to come back; once, not with every look."""
+        while True:
+            try:
+                state = await self._link.state()
+            except LinkDownError:
+                now = asyncio.get_running_loop().time()
+                self._away_since = now if self._away_since is None else self._away_since
+                left_s = self._away_since + PATIENCE_S - now
+                if left_s <= 0:
+                    raise
+                await self._link.until_retry(left_s)
+            else:
+                self._away_since = None
+                return self._report(state)
+
+    def _report(self, state: PlcState) -> CellReport:
+        tool = tool_name(state.tool)
+        if not state.position:
+            return CellReport(None, tool, state.error or "The controller says that the robot is between positions.")
+        if state.position not in self._rules.positions:
+            return CellReport(None, tool, f"The controller says {state.position[:60]!r}, which is not in the scene.")
+        return CellReport(state.position, tool)
+
+    async def did(self, key: str) -> ProbeAnswer:
+        try:
+            probed = await self._probe(key)
+        except LinkDownError as down:  # it will say so itself when it answers again
+            return ProbeAnswer("running", says=f"{down.says} It is asked again.")
+        return self._answer(key, probed)
+
+    def _answer(self, key: str, probed: Probed) -> ProbeAnswer:
+        if probed.status == DONE:
+            value = {"current_position": probed.position or None, "current_tool": tool_name(probed.tool)}
+            return ProbeAnswer("happened", value, "The controller finished it.")
+        if probed.status == RUNNING:
+            return ProbeAnswer("running", says="The controller is still working on it.")
+        if probed.status == NEVER:
+            return self._never(key, probed)
+        return ProbeAnswer("failed" if probed.status == FAILED else "unknown", says=probed.says)
+
+    def _never(self, key: str, probed: Probed) -> ProbeAnswer:
+        """The controller does not know the command: it never came, it is still on its way, or it was forgotten."""
+        sent = self._sent.get(key)
+        if sent is None:
+            return ProbeAnswer("not_begun", says="The controller never started it.")
+        if sent.memory != probed.memory:
+            says = "The controller has forgotten its commands since this one was sent; nobody knows how far it came."
+            return ProbeAnswer("unknown", says=says)
+        if probed.now <= sent.deadline:
+            return ProbeAnswer("running", says="It may still be on its way to the controller.")
+        return ProbeAnswer("not_begun", says="It did not reach the controller in time, and is not begun any more.")
+
+    async def _probe(self, key: str) -> Probed:
+        probed = read_probed(await self._link.call("Probe", key), self._link.url)
+        if probed.status == DONE and not probed.position:  # it does not say where that was, so where it is counts
+            state = await self._link.state()
+            probed = replace(probed, position=state.position, tool=state.tool)
+        return probed
+
+    # -- what it is told -----------------------------------------------------------------------------------------
+
+    async def do(self, command: CellCommand, progress: Callable[[float], None]) -> CellReport:
+        known = await self._probe(command.key)
+        if known.status == DONE:
+            progress(100)
+            return await self.report()
+        if known.status != NEVER:
+            raise Fault(f"{command.key} was begun before: {known.says}", code="cell.busy", untouched=True)
+        beat = await self._take_control()
+        self._refuse(command, await self._link.state())
+        wrong = await self._execute(command, beat)
+        return await self._followed(command.key, wrong, _Rising(progress))
+
+    def _refuse(self, command: CellCommand, state: PlcState) -> None:
+        if state.busy:
+            raise Fault(f"The robot is at {state.command_id or 'something'} now.", code="cell.busy", untouched=True)
+        self._rules.refuse(command, self._report(state).position, tool_name(state.tool))
+
+    async def _execute(self, command: CellCommand, beat: Beat) -> Fault | None:
+        """Send it, once. What goes wrong on the way leaves open whether it was taken; a refusal is raised."""
+        deadline = beat.now + ARRIVE_MS
+        await asyncio.to_thread(self._sent.add, command.key, Sent(deadline, beat.memory))
+        self._before_send()
+        try:
+            answer = await self._link.call("Execute", self._sent.client, *command_values(command, deadline))
+            reply = read_reply("Execute", answer, self._link.url)
+        except Fault as fault:
+            return fault
+        if not reply.taken and reply.code != KNOWN_ID:
+            await asyncio.to_thread(self._sent.forget, command.key)
+            raise Fault(reply.says, code=reply.code or "cell.refused", untouched=True)
+        return None
+
+    async def _followed(self, key: str, wrong: Fault | None, shown: "_Rising") -> CellReport:
+        """What became of a command that was sent, however long the controller does not answer."""
+        while True:
+            try:
+                probed = await self._probe(key)
+                state = await self._link.state() if probed.status == RUNNING else None
+            except LinkDownError as down:
+                if self._link.closed:
+                    raise InDoubtError(down.says) from None
+                await self._link.until_retry()
+                continue
+            except Fault as fault:
+                raise InDoubtError(fault.says) from fault
+            answer = self._answer(key, probed)
+            if answer.state != "running":
+                return _ended(probed, answer, wrong, shown)
+            if state is not None and state.command_id == key:
+                shown(state.progress)
+            await self._link.change(LOOK_S)
+
+    async def stop(self, key: str) -> None:
+        await self._link.call("Stop", key)
+
+    # -- held with everything ------------------------------------------------------------------------------------
+
+    @property
+    def can_hold(self) -> bool:
+        return self._link.can_hold
+
+    async def hold(self) -> None:
+        """Said again when the line is back, where it could not be said now."""
+        self._owes_hold = True
+        await self._link.state()  # connected, it is known whether the controller can
+        await self._say_hold()
+
+    async def _say_hold(self) -> None:
+        if self._link.can_hold:
+            await self._link.call("Hold")
+        self._owes_hold = False
+
+    async def go_on(self) -> None:
+        """Not said later, where it cannot be said now: nobody would expect the robot to move then."""
+        self._owes_hold = False
+        await self._link.state()
+        if self._link.can_hold:
+            await self._take_control()
+            reply = read_reply("GoOn", await self._link.call("GoOn", self._sent.client), self._link.url)
+            if not reply.taken:
+                raise Fault(reply.says, code=reply.code or "cell.refused", untouched=True)
+
+    async def place(self, position: str, tool: str) -> None:
+        await self._take_control()
+        answer = await self._link.call("Place", self._sent.client, position, tool)
+        reply = read_reply("Place", answer, self._link.url)
+        if not reply.taken:
+            raise Fault(reply.says, code=reply.code or "cell.refused", untouched=True)
+
+    # -- control -------------------------------------------------------------------------------------------------
+
+    async def _take_control(self) -> Beat:
+        beat = read_beat(await self._link.call("Heartbeat", self._sent.client), self._link.url)
+        self._in_control = beat.granted
+        if not beat.granted:
+            raise Fault(
+                f"The controller at {self._link.url} is controlled by {beat.controlled_by or 'somebody else'} now.",
+                code=CONTROL,
+                transient=True,
+                untouched=True,
+                hint="Have it give control back there; it also lapses when that one is silent.",
+            )
+        return beat
+
+    async def _keep_alive(self) -> None:
+        """Every second: keep control once it was taken, else only see that the controller is there."""
+        if self._owes_hold:
+            await self._say_hold()
+        if self._in_control:
+            await self._link.call("Heartbeat", self._sent.client)
+        else:
+            await self._link.state()
+
+    async def close(self) -> None:
+        if self._in_control:
+            self._in_control = False
+            with suppress(Fault):  # it lapses by itself
+                await self._link.call("Release", self._sent.client)
+        await self._link.close()
+
+
+class _Rising:
+    """Progress that never falls, whatever the controller says."""
+
+    def __init__(self, progress: Callable[[float], None]) -> None:
+        self._progress = progress
+        self._highest = 0.0
+        progress(0)
+
+    def __call__(self, percent: float) -> None:
+        if self._highest < percent <= 100:
+            self._highest = percent
+            self._progress(percent)
+
+
+def _ended(probed: Probed, answer: ProbeAnswer, wrong: Fault | None, shown: _Rising) -> CellReport:
+    if answer.state == "happened":
+        shown(100)
+        says = "" if probed.position else "The controller says that the robot is between positions."
+        return CellReport(probed.position or None, tool_name(probed.tool), says)
+    if answer.state == "not_begun":
+        says = wrong.says if wrong is not None else answer.says
+        raise Fault(says, code="cell.late", transient=isinstance(wrong, LinkDownError), untouched=True)
+    if answer.state == "failed":
+        raise Fault(answer.says, code="cell.failed")
+    raise InDoubtError(answer.says or "The controller does not know how far it came.")
+
+
+def open_opcua_cell(request: ControllerRequest) -> OpcuaCell:
+    """The controller that a checked scene names. Nothing is connected yet, and no secret is looked up."""
+    options = spelled(options_of(request.scene.controller), KEYS)
+    url = str(options["url"]).strip()
+
+    def access() -> Access:
+        return Access(**{**request.with_secrets(options), "url": url})
+
+    def link(beat: Callable[[], Any]) -> Link:
+        return Link(access, url, beat)
+
+    return OpcuaCell(link, CellRules(request.scene), SentCommands(request.kept), request.before_send)

@@ -1,0 +1,1 @@
+"""Spans for OpenTelemetry: sent as OTLP over HTTP, by the extra `otel`."""

@@ -1,0 +1,1 @@
+"""Other servers of the same installation, over HTTP."""

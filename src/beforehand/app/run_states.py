@@ -1,0 +1,21 @@
+"""The state of a run from the log alone, whoever drives it."""
+
+from beforehand.app.run_documents import run_head_in
+from beforehand.engine.state import RunState, replay
+from beforehand.model.event import Event
+from beforehand.model.plan import Plan
+from beforehand.ports.store import EventFilter, Store
+
+CHUNK = 5_000
+
+
+async def replayed(store: Store, run_id: str) -> RunState:
+    """The state of a run; NotFoundError for one that nobody knows."""
+    head = await run_head_in(store, run_id)
+    plans = {row["version"]: Plan.model_validate(row) for row in await store.rows("plan", parent=head["planId"])}
+    events: list[Event] = []
+    after = 0
+    while chunk := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=f"run:{run_id}")):
+        events += chunk
+        after = chunk[-1].seq
+    return replay(run_id, plans.__getitem__, events)

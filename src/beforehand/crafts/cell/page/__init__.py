@@ -1,1 +1,0 @@
-"""The cell on the page."""

@@ -1,0 +1,3 @@
+"""Where other packages join: the group of entry points that bring workers."""
+
+WORKERS = "beforehand.workers"

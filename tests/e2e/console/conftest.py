@@ -1,0 +1,75 @@
+"""The console in a real browser, against a real server.
+
+It is built first, if its sources have changed since; tests in other processes wait for that. A test asks for `up`,
+which starts servers, and for `pages`, which opens pages; `page` is one page of a server with the demo's scenes.
+"""
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.console.browser import FLAGS, Pages
+from tests.e2e.console.serving import Up, stop_all
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A group for each file: its tests run one after the other, so there are never more browsers than processes."""
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.xdist_group(f"console-{item.path.stem}"))
+            item.add_marker(pytest.mark.needs("chromium", "playwright", "npm"))
+
+
+@pytest.fixture(scope="session")
+def built(repository: Path) -> None:
+    """All packages, for axe is among them, and the console itself."""
+    for words in (["packages"], []):
+        done = subprocess.run(
+            [sys.executable, str(repository / "scripts" / "console.py"), *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture
+async def up(built: None, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Up]]]:
+    """`await up("weld_star", speed=20, tokens={"ann": "operator"})`: a server of the test's own, stopped at its end."""
+    servers: list[Up] = []
+
+    async def start(*scenes: str, **options: Any) -> Up:
+        servers.append(Up(tmp_path / f"server-{len(servers)}", *scenes, **options))
+        return await servers[-1].start()
+
+    yield start
+    await stop_all(servers)
+
+
+@pytest.fixture
+async def pages(executable: Callable[[str], Path]) -> AsyncIterator[Pages]:
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=str(executable("chromium")), args=FLAGS)
+        opened = Pages(browser)
+        yield opened
+        await browser.close()
+    assert opened.unexpected() == []
+
+
+@pytest.fixture
+async def demo(up: Callable[..., Awaitable[Up]]) -> Up:
+    """The scenes of the demo, twenty times as fast as life."""
+    return await up("weld_star", "cross_dock", speed=20)
+
+
+@pytest.fixture
+async def page(demo: Up, pages: Pages) -> Any:
+    return await pages.new(demo)

@@ -1,0 +1,315 @@
+"""What robots say, in all their ways of saying it: refusals, places, alarms, loads."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from beforehand.adapters.robokit.answers import refusal
+from beforehand.adapters.robokit.frame import Frame
+from beforehand.adapters.robokit.loads import SENSORS, Load, load_of
+from beforehand.adapters.robokit.numbers import PORTS
+from beforehand.adapters.robokit.options import RobokitOptions, check_robokit, robokit_address
+from beforehand.adapters.robokit.orders import LOAD_PATIENCE_MS, Order, drive_ended, fork_is_at, settled, shown
+from beforehand.adapters.robokit.readings import Reading, read_status
+
+OPTIONS = RobokitOptions("forklift-1", PORTS)
+
+
+def read(status, task=None) -> Reading:
+    return read_status(status, task, OPTIONS)
+
+
+@pytest.mark.parametrize("body", [{}, {"ret_code": 0}, {"ret_code": 0, "err_msg": "moved"}, {"err_msg": ""}, {"a": 1}])
+def test_a_yes(body):
+    assert refusal(Frame(13051, 1, body)) is None
+
+
+@pytest.mark.parametrize(
+    ("frame", "code", "says"),
+    [
+        (Frame(13051, 1, {"ret_code": 40020}), "robot.control", "somebody else has control of it (40020)"),
+        (Frame(13051, 1, {"ret_code": "40016"}), "robot.emergency_stop", "its emergency stop is pressed (40016)"),
+        (Frame(13051, 1, {"ret_code": 40012}), "robot.busy", "another system gives it its orders (40012)"),
+        (Frame(13051, 1, {"err_msg": "no such station"}), "robot.refused", "no such station"),
+        (Frame(13051, 1, {"ret_code": 41234, "err_msg": "no way"}), "robot.refused", "no way (41234)"),
+        (Frame(13051, 1, {"ret_code": -1}), "robot.refused", "it gives no reason (-1)"),
+        (Frame(60001, 1), "robot.protocol", "it does not know this request (60001)"),
+        (Frame(13051, 1, {"ret_code": 60000}), "robot.protocol", "it does not answer this on this port (60000)"),
+    ],
+)
+def test_every_way_of_saying_no(frame, code, says):
+    refused = refusal(frame)
+    assert (refused.code, refused.why) == (code, says)
+
+
+@pytest.mark.parametrize(
+    ("status", "load"),
+    [
+        ({}, None),
+        ({"goods_region": {"name": "p", "point": [[0, 0], [1, 0]]}}, Load("loaded", "goods_region")),
+        ({"goods_region": {"point": []}}, Load("empty", "goods_region")),
+        ({"goods_region": [{"x": 1, "y": 2}]}, Load("loaded", "goods_region")),
+        ({"roller_isFull": []}, None),
+        ({"roller_isFull": [False, True]}, Load("loaded", "roller_isFull")),
+        ({"roller_isFull": [False]}, Load("empty", "roller_isFull")),
+        ({"hook_isFull": True}, Load("loaded", "hook_isFull")),
+        ({"hook_isFull": 0}, Load("empty", "hook_isFull")),
+        ({"fork_pressure_actual": 400}, Load("loaded", "fork_pressure_actual", "low")),
+        ({"fork_pressure_actual": 2.5}, Load("empty", "fork_pressure_actual", "low")),
+        ({"fork_pressure_actual": True}, None),
+        ({"goods_region": {"point": []}, "hook_isFull": True}, Load("empty", "goods_region", "low")),
+        ({"hook_isFull": True, "fork_pressure_actual": 1}, Load("loaded", "hook_isFull")),
+    ],
+)
+def test_every_load_sensor(status, load):
+    assert load_of(status) == load
+
+
+def test_a_pressure_is_believed_once_somebody_has_said_from_where_on_it_is_a_load():
+    assert load_of({"fork_pressure_actual": 30}, SENSORS, 25) == Load("loaded", "fork_pressure_actual")
+    assert load_of({"fork_pressure_actual": 30, "hook_isFull": False}, SENSORS, 25) == Load(
+        "empty", "hook_isFull", "low"
+    )
+
+
+def test_a_sensor_that_is_not_believed_says_nothing():
+    assert load_of({"hook_isFull": False, "goods_region": {"point": []}}, ()) is None
+    assert load_of({"hook_isFull": False, "goods_region": {"point": [1]}}, ("goods_region",)).reading == "loaded"
+
+
+@pytest.mark.parametrize(
+    ("status", "place"),
+    [
+        ({"current_station": "AP1"}, ("AP1", None)),
+        ({"current_station": "", "finished_path": ["LM1", "LM2"], "unfinished_path": ["LM3", "AP1"]}, ("LM2", "LM3")),
+        ({"current_station": "", "last_station": "LM7", "target_id": "AP1"}, ("LM7", "AP1")),
+        ({"current_station": "AP1", "reloc_status": 2}, (None, None)),
+        ({"current_station": "AP1", "reloc_status": 0}, ("AP1", None)),
+        ({"current_station": 5, "finished_path": "LM1"}, (None, None)),
+    ],
+)
+def test_where_it_is(status, place):
+    found = read(status)
+    assert (found.node_id, found.next_node_id) == place
+
+
+def test_alarms_are_told_in_words_and_only_the_bad_ones():
+    found = read(
+        {
+            "fatals": [{"52200": 1700000000, "desc": "motor is hot."}],
+            "errors": [{"code": 52231, "desc": "pallet recognition failed"}, 52111],
+            "warnings": [{"code": 54000, "desc": "battery low"}],
+        }
+    )
+    told = "It reports 52200 motor is hot; 52231 pallet recognition failed; 52111. It did not recognise the pallet."
+    assert found.error == told
+    pressed = read({"emergency": True})
+    assert (pressed.blocked, pressed.error) == (True, "Its emergency stop is pressed.")
+
+
+def test_the_answer_about_the_task_counts_before_the_general_one():
+    assert read({"task_status": 2}, {"task_status": 4}).status == 4
+    assert read({"task_status": 2}, None).status == 2
+    assert [read({"task_status": wrong}).status for wrong in (7, "4", True, None, 4.0)] == [None] * 5
+
+
+@pytest.mark.parametrize(("level", "battery"), [(0.5, 0.5), (87, 0.87), (1, 1.0), ("full", None), (-1, None)])
+def test_batteries_in_parts_of_one_or_in_percent(level, battery):
+    assert read({"battery_level": level}).battery == battery
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "task_status",
+                "x",
+                "errors",
+                "goods_region",
+                "time",
+                "create_on",
+                "battery_level",
+                "current_station",
+                "finished_path",
+                "roller_isFull",
+                "fork_height",
+                "reloc_status",
+                "fatals",
+            ]
+        ),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+            max_leaves=6,
+        ),
+    )
+)
+def test_no_answer_raises_and_none_but_a_status_is_a_status(status):
+    found = read(status)
+    assert found.status is None or status["task_status"] == found.status
+
+
+# What an order's status is
+
+
+def test_what_is_reported_before_a_command_went_out_is_nothing_of_it():
+    order = Order("k1")
+    assert shown(order, Reading(status=4), None, 0) == (1, None)
+    order.sent = True
+    assert shown(order, Reading(status=4), None, 0) == (4, None)
+
+
+def test_the_id_decides_where_the_robot_keeps_account_by_id():
+    order = Order("k1", sent=True)
+    assert shown(order, Reading(status=2), 6, 2) == (6, "k1")
+    assert shown(order, Reading(status=6), None, 2) == (6, "k1")
+    assert shown(order, Reading(status=2, task_id="other"), None, 6) == (2, "other")
+
+
+def test_a_status_that_cannot_be_is_the_last_one_known():
+    assert shown(Order("k1", sent=True), Reading(status=None), None, 2) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("target", "node", "key"),
+    [
+        ("LM9", "LM9", "to LM9"),
+        ("LM9", "AP1", None),
+        ("LM9", None, None),
+        ("AP1", "LM9", None),
+        (None, "LM9", None),
+    ],
+)
+def test_what_ended_at_another_target_and_another_place_was_somebody_elses(target, node, key):
+    order = Order("k1", {"id": "AP1"}, sent=True)
+    for status in (4, 5, 6):
+        assert shown(order, Reading(status=status, node_id=node, target=target), None, 2) == (status, key)
+    assert shown(order, Reading(status=2, node_id=node, target=target), None, 2) == (2, None)
+    assert shown(order, Reading(status=4, node_id=node, target=target), 4, 2) == (4, "k1"), "the id decides"
+    part = Order("k1", {"id": "AP1", "end_height": 1.2}, sent=True, part="drive", part_began=True)
+    ended = drive_ended(part, Reading(status=4, node_id=node, target=target), None, 2)
+    assert ended == (6 if key else 4)
+
+
+def test_where_an_order_leads_is_read_from_what_it_does_now():
+    assert read({"target_id": "LM1"}, {"target_id": "LM2"}).target == "LM2"
+    assert read({"target_id": ""}).target is None
+
+
+def test_the_end_of_a_part_is_not_the_end_of_the_order():
+    order = Order("k1", {"id": "AP1", "end_height": 1.2}, sent=True, part="drive")
+    assert order.task_id == "k1/drive"
+    assert shown(order, Reading(status=4), 4, 2) == (2, "k1")
+    assert drive_ended(order, Reading(status=4, node_id="LM1"), None, 0) is None
+    assert drive_ended(order, Reading(status=2), None, 0) is None
+    assert drive_ended(order, Reading(status=4, node_id="LM1"), None, 2) == 4
+    assert drive_ended(order, Reading(status=2), 5, 2) == 5
+
+
+@pytest.mark.parametrize("before", [0, 4, 6])
+def test_an_order_that_is_named_before_it_begins_waits_whatever_ended_before_it(before):
+    order = Order("k", {"id": "D"}, before, sent=True)
+    assert shown(order, Reading(status=before, task_id="k"), None, before) == (1, "k")
+    assert shown(order, Reading(status=0, task_id="k"), None, before) == (1, "k")
+    order.ran = True
+    assert shown(order, Reading(status=4, task_id="k"), None, 2) == (4, "k")
+    assert shown(order, Reading(status=0, task_id="k"), None, 2) == (0, "k")
+
+
+def test_an_order_that_is_named_and_was_never_seen_to_run_has_ended_where_the_status_is_another():
+    assert shown(Order("k", {"id": "D"}, 6, sent=True), Reading(status=4, task_id="k"), None, 6) == (4, "k")
+    assert shown(Order("k", sent=True), Reading(status=4, task_id="k"), None, 0) == (4, "k")
+
+
+LAGS, TELLS = Reading(load=Load("empty", "hook_isFull")), Reading(load=Load("loaded", "hook_isFull"))
+
+
+@pytest.mark.parametrize("key", ["k", None])
+def test_a_load_sensor_may_lag_behind_the_fork_for_a_while(key):
+    order = Order("k", {"id": "P", "operation": "ForkLoad"}, sent=True)
+    assert settled(order, 2, key, LAGS, 0) == 2
+    assert settled(order, 4, key, LAGS, 100) == 2
+    assert settled(order, 4, key, TELLS, 300) == 4
+    assert settled(order, 4, key, LAGS, 100 + LOAD_PATIENCE_MS) == 4, "it is asked about then"
+
+
+@pytest.mark.parametrize(
+    ("payload", "key", "reading"),
+    [
+        ({"id": "P", "operation": "ForkLoad"}, None, LAGS),
+        ({"id": "P", "operation": "ForkLoad"}, "another", LAGS),
+        ({"id": "P", "operation": "ForkUnload"}, "k", LAGS),
+        ({"id": "P", "operation": "ForkLoad"}, "k", Reading(load=Load("empty", "fork_pressure_actual", "low"))),
+        ({"id": "P", "operation": "ForkLoad"}, "k", Reading()),
+        ({"id": "P"}, "k", LAGS),
+    ],
+    ids=["an end from before", "another's", "it agrees", "it is not sure", "no sensor", "no work"],
+)
+def test_any_other_end_is_told_at_once(payload, key, reading):
+    assert settled(Order("k", payload, sent=True), 4, key, reading, 0) == 4
+
+
+def test_an_order_in_parts_that_outlived_its_process_fails_and_says_why():
+    order = Order.kept(Order("k1", part="drive").wire())
+    assert shown(order, Reading(status=2), None, 0) == (2, "k1")
+    assert shown(order, Reading(status=4), None, 2) == (5, "k1")
+    assert "restarted" in order.error
+
+
+def test_a_fork_is_there_when_height_and_robot_say_so():
+    assert fork_is_at(1.2, Reading(fork_m=1.2, fork_there=True))
+    assert fork_is_at(1.2, Reading(fork_m=1.2))
+    assert fork_is_at(1.2, Reading(fork_there=True))
+    assert not fork_is_at(1.2, Reading(fork_m=1.2, fork_there=False))
+    assert not fork_is_at(1.2, Reading(fork_m=0.9, fork_there=True))
+    assert not fork_is_at(1.2, Reading())
+
+
+# What a scene says
+
+
+def test_a_host_is_enough():
+    assert check_robokit({"host": "192.168.4.21"}) == []
+    assert RobokitOptions.of({"host": "a", "ports": {"status": 5000}}).ports == {**PORTS, "status": 5000}
+
+
+def test_an_address_of_ipv6_is_a_host():
+    assert check_robokit({"host": "fd00::7"}) == check_robokit({"host": "fe80::1%eth0"}) == []
+
+
+def test_both_spellings_are_read():
+    options = {"host": "a", "load_sensors": ["hook_isFull"], "loaded_pressure": 7, "answer_limit_s": 3}
+    assert check_robokit(options) == []
+    found = RobokitOptions.of(options)
+    assert (found.sensors, found.loaded_pressure, found.answer_limit_s) == (("hook_isFull",), 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"host": "a", "answerLimitS": 3, "answer_limit_s": 4}, "answer_limit_s"),
+        ({"host": "a", "load_sensors": ["nose"]}, "loadSensors[0]"),
+        ({}, "host"),
+        ({"host": ""}, "host"),
+        ({"host": "robot:19204/x"}, "host"),
+        ({"host": "192.168.4.21:19204"}, "host"),
+        ({"host": "robot:19204"}, "host"),
+        ({"host": "a", "ports": 19204}, "ports"),
+        ({"host": "a", "ports": {"statsu": 1}}, "ports.statsu"),
+        ({"host": "a", "ports": {"status": 0}}, "ports.status"),
+        ({"host": "a", "ports": {"status": True}}, "ports.status"),
+        ({"host": "a", "ports": {"status": 19205}}, "ports"),
+        ({"host": "a", "password": "x"}, "password"),
+        ({"host": "a", "hots": "x"}, "hots"),
+        ({"host": "a", "loadSensors": ["nose"]}, "loadSensors[0]"),
+        ({"host": "a", "loadSensors": "goods_region"}, "loadSensors"),
+        ({"host": "a", "loadedPressure": -1}, "loadedPressure"),
+    ],
+)
+def test_what_is_wrong_with_a_link_is_told_with_its_place(options, path):
+    assert [problem.path for problem in check_robokit(options)] == [path]
+
+
+def test_one_robot_is_known_by_its_host_and_the_port_commands_go_to():
+    assert robokit_address({"host": "A."}) == robokit_address({"host": "a", "ports": {"push": 5}})
+    assert robokit_address({"host": "a"}) != robokit_address({"host": "a", "ports": {"task": 5}})
