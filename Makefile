@@ -6,6 +6,7 @@
 #   make run     console and demo on PORT (8700)
 #   make test    lint, then all tests but the long ones    make bench   the benchmarks, a table each (BENCH=name for one)
 #   make soak    the long tests: they may take an hour     make lock    write requirements/*.txt anew
+#   make slow    the console's tests on a machine that is slow in one place (SLOW=files:1.5,api:1; places: tests/slow.py)
 #   make mutants statements changed at random: does a test notice? (MUTANTS="--base main --count 40 --seed 1")
 #
 # Variables: PYTHON=python3.12, PORT=8701, RUN_FLAGS="--no-open", PYTEST_FLAGS="-k approval", BENCH=engine.
@@ -16,6 +17,7 @@ RUN_FLAGS ?=
 PYTEST_FLAGS ?=
 BENCH ?=
 MUTANTS ?=
+SLOW ?= files:1.5,api:1
 
 BIN := .venv/bin
 PLACE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
@@ -33,7 +35,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup console web dev run test soak mutants lint bench bench-peers lock clean
+.PHONY: help setup console web dev run test soak slow mutants lint bench bench-peers lock clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -80,6 +82,10 @@ test: dev lint console
 soak: dev
 	@sh scripts/test-packages.sh
 	$(PYTEST) -m soak --timeout 3600 $(PYTEST_FLAGS)
+
+slow: dev console
+	@sh scripts/test-packages.sh
+	SLOW=$(SLOW) $(PYTEST) -p tests.slow -m "not soak" --timeout 300 $(PYTEST_FLAGS) tests/e2e/console
 
 mutants: dev
 	$(BIN)/python scripts/mutants.py $(MUTANTS)

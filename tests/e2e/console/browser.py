@@ -64,10 +64,15 @@ class Pages:
 
 
 async def open_screen(page: Any, path: str) -> None:
-    """Go to a screen, and wait until it is drawn and hears the server."""
+    """Go to a screen, and wait until it is drawn and hears the server: before that no key or file reaches it."""
     await page.goto(path)
-    await page.locator("main").wait_for()
+    await is_drawn(page)
     await is_live(page)
+
+
+async def is_drawn(page: Any) -> None:
+    """Wait until the screen itself is there, and not only the frame around it."""
+    await page.locator("main > :not(.loading)").first.wait_for()
 
 
 async def is_live(page: Any) -> None:

@@ -92,5 +92,5 @@ async def test_what_is_on_the_fork_is_said_by_a_person(up: Start, pages: Pages) 
     # By the keyboard: a pointer that presses again at the same place within half a second is taken for a double tap.
     await drawer.get_by_role("button", name="Unloaded by hand").press("Enter")
     await page.get_by_role("dialog").get_by_role("button", name="The pallet is off").press("Enter")
-    await drawer.get_by_text("empty").first.wait_for()
+    await drawer.get_by_role("button", name="It is empty").wait_for(state="detached")
     assert (await server.call("GET", "/robots/R-0000"))["loadState"] == "empty"

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from playwright.async_api import expect
 from tests.e2e.console.browser import PHONE, Pages, axe, open_screen
 from tests.e2e.console.serving import Up
 
@@ -78,6 +79,7 @@ async def test_the_palette_and_the_keys_lead_everywhere(page: Any) -> None:
     await page.wait_for_url("**/")
     await page.keyboard.press("c")
     await page.wait_for_url("**/new")
+    await expect(page.get_by_role("textbox", name="What do you want?")).to_be_focused()
     await page.locator("main").focus()
     await page.keyboard.press("?")
     await page.get_by_role("dialog", name="Keys").wait_for()
