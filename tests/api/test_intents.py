@@ -76,3 +76,5 @@ async def test_neither_words_nor_intent_or_an_unknown_scene_is_refused(scenes: S
     await scenes.refused("POST", "/intents", {"scene": "nowhere", "text": "weld 1"}, status=422)
     told = await scenes.refused("POST", "/intents", {"scene": CELL, "text": "x?", "model": "configured"}, status=409)
     assert told["code"] == "model.not_configured"
+    told = await scenes.refused("POST", "/intents", {"scene": CELL, "text": "x?", "model": "gpt-5"}, status=422)
+    assert told["code"] == "model.bad_name"

@@ -105,6 +105,13 @@ def test_without_a_model_it_says_what_to_set_and_what_else_there_is(cli: Cli) ->
     assert not (cli.folder / ".beforehand").exists()
 
 
+def test_a_name_that_is_no_models_is_bad_input(cli: Cli) -> None:
+    for words in (["draft", WORDS], ["ask", "tasks today"], ["agent", "run", "apartment", "--goal", "sit on bed1"]):
+        told = cli(*words, "--model", "gpt-5", code=2).err
+        assert "'gpt-5' is not the name of a model." in told
+        assert "openai:gpt-5" in told
+
+
 def test_a_dry_run_shows_what_would_be_sent_and_needs_no_model(cli: Cli) -> None:
     (cli.folder / "notes.txt").write_text("Milk.\n")
     (cli.folder / ".env").write_text("KEY=hunter2\n")

@@ -49,7 +49,7 @@ def code_for(error: "BeforehandError") -> int:
     from beforehand.model import errors
 
     match error:
-        case errors.BadInputError() | errors.NotFoundError():
+        case errors.BadInputError() | errors.NotFoundError() | errors.ModelNameError():
             return BAD_INPUT
         case errors.UnavailableError():
             return BAD_INPUT if error.code in _WRONG_HOME else FAILED

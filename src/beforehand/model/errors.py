@@ -188,6 +188,12 @@ class ModelNotConfiguredError(ModelError):
     code = "model.not_configured"
 
 
+class ModelNameError(ModelNotConfiguredError):
+    """What was given as the name of a model is none."""
+
+    code = "model.bad_name"
+
+
 class ModelRefusedError(ModelError):
     """The provider will not answer this, however often it is asked: the key, the name, the request, or its content."""
 

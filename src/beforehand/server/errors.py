@@ -59,6 +59,7 @@ STATUSES: dict[type[tree.BeforehandError], tuple[int, str]] = {
     tree.NotLeadingError: (503, "Another process leads this home"),
     tree.ModelError: (502, "The model gave no answer"),
     tree.ModelNotConfiguredError: (409, "No model is configured"),
+    tree.ModelNameError: (422, "This is not a model"),
     tree.ModelBudgetError: (409, "The budget is used up"),
     tree.Fault: (502, "It failed"),
     tree.BeforehandError: (500, "An error in Beforehand itself"),

@@ -14,7 +14,7 @@ async def test_words_become_a_plan_to_read_first(page: Any) -> None:
     await page.wait_for_url("**/plans/plan_*")
     await page.go_back()
     await page.get_by_role("link", name="Review the plan").wait_for()
-    assert await page.locator(".cell-body .cell-move.ahead").count() > 0
+    await page.locator(".cell-body .cell-move.ahead").first.wait_for(state="attached")
 
 
 async def test_words_that_are_not_understood_are_refused_with_a_sentence(page: Any, pages: Pages) -> None:

@@ -9,7 +9,7 @@ from beforehand.adapters.models import access
 from beforehand.app.models import check_model, open_model
 from beforehand.app.settings import Settings, load_settings
 from beforehand.app.trust import trust
-from beforehand.model.errors import BadInputError, ModelNotConfiguredError
+from beforehand.model.errors import BadInputError, ModelNameError, ModelNotConfiguredError
 from beforehand.model.secrets import without_secrets
 from beforehand.ports.model import Ask, Message
 from beforehand.testing.model_replies import says
@@ -130,7 +130,7 @@ def test_a_secret_that_is_not_there_is_told(settings: Any) -> None:
 @pytest.mark.needs("pydantic_ai")
 async def test_a_provider_that_only_the_library_could_know_is_told_with_the_first_ask(settings: Any) -> None:
     model = open_model(settings(), "nobody:x")
-    with pytest.raises(ModelNotConfiguredError, match="nobody:x cannot be used"):
+    with pytest.raises(ModelNameError, match="nobody:x cannot be used"):
         await model.answer(HELLO)
 
 

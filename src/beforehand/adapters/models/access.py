@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from beforehand.model.errors import ModelNotConfiguredError
+from beforehand.model.errors import ModelNameError, ModelNotConfiguredError
 
 KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Where the keys of the providers that come with the extra are looked for; others know their own variables."""
@@ -64,9 +64,8 @@ class Access:
 def check_access(access: Access) -> None:
     """Raise ModelNotConfiguredError where something that can be seen from here is missing or wrong."""
     if not (access.provider and access.bare_name):
-        raise ModelNotConfiguredError(
+        raise ModelNameError(
             f"{access.name!r} is not the name of a model.",
-            code="model.bad_name",
             hint="Write provider and model with a colon between them, such as openai:gpt-5 or anthropic:claude-opus-5.",
         )
     if access.url is not None:

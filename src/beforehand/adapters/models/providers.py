@@ -7,22 +7,30 @@ from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider
 
 from beforehand.adapters.models.access import Access
-from beforehand.model.errors import ModelNotConfiguredError
+from beforehand.model.errors import ModelNameError, ModelNotConfiguredError
 
 NO_KEY = "none"
 """Sent where an endpoint of one's own needs no key: the libraries insist on one."""
 
 
 def provider_model(access: Access) -> Model:
-    """The model that the access names; ModelNotConfiguredError when there is no such provider, or it lacks a key."""
+    """The model that the access names.
+
+    Raises ModelNameError when there is no such provider, ModelNotConfiguredError when it lacks something.
+    """
     try:
         if access.url is not None and access.family == "openai":
             return _compatible(access, access.url)
         return infer_model(access.name, lambda name: _provider(name, access))
-    except (UserError, ValueError, ImportError) as error:
-        raise ModelNotConfiguredError(
-            f"The model {access.name} cannot be used: {str(error).splitlines()[0]}", code="model.bad_name"
-        ) from None
+    except ValueError as error:
+        hint = "Write a provider that is known, such as openai:gpt-5 or anthropic:claude-opus-5."
+        raise ModelNameError(_says(access, error), hint=hint) from None
+    except (UserError, ImportError) as error:
+        raise ModelNotConfiguredError(_says(access, error)) from None
+
+
+def _says(access: Access, error: Exception) -> str:
+    return f"The model {access.name} cannot be used: {str(error).splitlines()[0]}"
 
 
 def _compatible(access: Access, url: str) -> Model:
