@@ -8,6 +8,7 @@ missing: every skip, whoever asked for it, is a failure.
 import importlib.util
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -24,6 +25,10 @@ from beforehand.testing.temporal_server import TemporalServer, find_temporal
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.register_profile("gate", settings.get_profile("local"), derandomize=True, database=None)
 settings.load_profile("gate" if os.environ.get("CI") else "local")
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, and so would every command that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -106,8 +106,12 @@ def _place(node: Any) -> str:
 
 
 async def _in_theme(page: Any, theme: str) -> None:
-    """`dark` or `light`, as the reader's system asks for it."""
+    """`dark` or `light`, as the reader's system asks for it.
+
+    A busy Chromium now and then does not tell a page of the change, so the page is turned to, as a reader would.
+    """
     await page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    await page.evaluate("() => window.dispatchEvent(new Event('focus'))")
     await page.locator(f":root[data-theme={theme}]").wait_for(state="attached")
 
 

@@ -13,13 +13,17 @@ export function currentTheme(): Theme {
 }
 
 function show(): void {
-  document.documentElement.dataset.theme = currentTheme();
+  const { dataset } = document.documentElement;
+  if (dataset.theme === currentTheme()) return;
+  dataset.theme = currentTheme();
   for (const watcher of watchers) watcher();
 }
 
+/** A busy page is not always told that its reader's system has changed, so it looks again when it is turned to. */
 export function startTheme(): void {
   show();
   system?.addEventListener("change", show);
+  window.addEventListener("focus", show);
 }
 
 export function chooseTheme(theme: Theme): void {
