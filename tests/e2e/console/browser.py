@@ -59,6 +59,17 @@ class Pages:
         page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
         return page
 
+    async def shown(self) -> str:
+        """Where each page is and the words on it."""
+        told = []
+        for page in [page for context in self.browser.contexts for page in context.pages]:
+            try:
+                words = await page.locator("body").inner_text(timeout=5_000)
+            except Exception as error:  # whatever is wrong with a page, the others are told
+                words = str(error)
+            told.append(f"-- {page.url}\n{words}")
+        return "\n".join(told)
+
     def unexpected(self) -> list[str]:
         return [told for told in self.complaints if not any(re.search(known, told) for known in self.expected)]
 

@@ -6,7 +6,7 @@ which starts servers, and for `pages`, which opens pages; `page` is one page of 
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from tests.e2e.console.browser import FLAGS, Pages
 from tests.e2e.console.serving import Up, stop_all
 
 HERE = Path(__file__).parent
+FAILED = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -52,14 +53,25 @@ async def up(built: None, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitab
     await stop_all(servers)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
 @pytest.fixture
-async def pages(executable: Callable[[str], Path]) -> AsyncIterator[Pages]:
+async def pages(executable: Callable[[str], Path], request: pytest.FixtureRequest) -> AsyncIterator[Pages]:
+    """Pages of a browser of the test's own. What they show when a test fails is a part of its report."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=str(executable("chromium")), args=FLAGS)
         opened = Pages(browser)
         yield opened
+        if request.node.stash.get(FAILED, False):
+            sys.stdout.write(await opened.shown())
         await browser.close()
     assert opened.unexpected() == []
 

@@ -1,5 +1,6 @@
 """Streams and scenes: streams steered and tried out, a scene's text checked as one types, and made live on purpose."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -127,6 +128,29 @@ async def test_a_new_scene_is_written_saved_made_live_and_let_rest(up: Start, pa
     await page.locator("main").get_by_text("Live", exact=True).wait_for()
     await press(page, "Deactivate", "Deactivate")
     await page.get_by_text("Not live", exact=True).wait_for()
+
+
+async def test_there_is_no_yes_before_it_is_read_what_would_be_activated(up: Start, pages: Pages) -> None:
+    server = await up("weld_star")
+    await server.call("PUT", "/scenes/tiny", TINY)
+    page = await pages.new(server)
+    await open_screen(page, "/scenes/tiny")
+    await page.get_by_text("It can be saved").wait_for()
+    let_go = asyncio.Event()
+
+    async def slowly(route: Any) -> None:
+        await let_go.wait()
+        await route.continue_()
+
+    await page.route("**/scenes/check", slowly)
+    await page.get_by_role("button", name="Activate", exact=True).click()
+    yes = page.get_by_role("dialog").get_by_role("button", name="Activate", exact=True)
+    assert await yes.get_attribute("aria-disabled") == "true"
+    await yes.click(force=True)
+    assert not (await server.call("GET", "/scenes/tiny"))["active"]
+    let_go.set()
+    await yes.click()
+    await page.locator("main").get_by_text("Live", exact=True).wait_for()
 
 
 async def test_refusals_are_shown_as_they_were_said(up: Start, pages: Pages) -> None:

@@ -5,7 +5,17 @@
  * without a visible end stays acknowledged. One that was not answered in time says so loudly, and that nobody knows yet
  * whether it was done; then the server is asked, and what it says takes the place of that.
  */
-import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { asRefusal, Late, Refusal } from "@/api/client";
 import { useStore, useWhyNot } from "@/live/hooks";
 import { Dialog } from "./Dialog";
@@ -114,6 +124,17 @@ export function StageWord({ stage }: { stage: Stage }) {
   );
 }
 
+const ReadFirst = createContext<(isRead: boolean) => void>(() => {});
+
+/** For what a confirmation says: until it is read, there is no yes; nothing moves under a pointer that says it. */
+export function useReadFirst(isRead: boolean): void {
+  const tell = useContext(ReadFirst);
+  useLayoutEffect(() => {
+    tell(isRead);
+    return () => tell(true);
+  }, [isRead, tell]);
+}
+
 interface Props<T> {
   label: string;
   call: () => Promise<T>;
@@ -146,6 +167,7 @@ export function CommandButton<T>({
   const notAllowed = useWhyNot(needs === "viewer" ? "operator" : needs);
   const command = useCommand<T>(done);
   const [asking, setAsking] = useState(false);
+  const [isRead, setIsRead] = useState(true);
   const why = whyNot ?? (needs === "viewer" ? null : notAllowed);
   const id = useId();
   const send = async () => {
@@ -179,9 +201,17 @@ export function CommandButton<T>({
       {command.refusal && <Refused refusal={command.refusal} />}
       {asking && confirm && (
         <Dialog title={confirm.title} onClose={() => setAsking(false)}>
-          <div>{confirm.says}</div>
+          <ReadFirst.Provider value={setIsRead}>
+            <div>{confirm.says}</div>
+          </ReadFirst.Provider>
           <div className="row">
-            <button type="button" className="button first" onClick={() => void send()}>
+            <button
+              type="button"
+              className="button first"
+              aria-disabled={!isRead}
+              title={isRead ? undefined : "What it would change is being read."}
+              onClick={() => isRead && void send()}
+            >
               {confirm.yes}
             </button>
             <button type="button" className="button ghost" onClick={() => setAsking(false)}>

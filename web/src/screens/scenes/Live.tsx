@@ -3,7 +3,7 @@ import { ask, get, type Schemas, write } from "@/api/client";
 import { useFetched, useLive } from "@/live/hooks";
 import { isOver } from "@/live/rows";
 import type { Snapshot } from "@/live/store";
-import { CommandButton } from "@/parts/Command";
+import { CommandButton, useReadFirst } from "@/parts/Command";
 import { Diff } from "@/parts/Diff";
 import { inWords } from "@/parts/Form";
 import { State } from "@/parts/StateMark";
@@ -58,6 +58,7 @@ function WouldActivate({ scene }: { scene: Head }) {
     const live = scene.active ? await liveDocument(scene.name, signal) : null;
     return { found, change: live && difference(sceneText(live), sceneText(document)) };
   });
+  useReadFirst(read.value !== undefined || read.refusal !== null);
   return (
     <div className="stack">
       <p>
