@@ -3,19 +3,12 @@
 import asyncio
 import json
 import random
-import socket
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
+from tests.api.listeners import lazy_listener, noted
 
 TOTAL = 600
-
-
-async def noted(server: Any, count: int, size: int = 0, **about: Any) -> None:
-    """Write `count` events into the log."""
-    for number in range(count):
-        await server.runtime.log("noted", {"number": number, "text": "x" * size}, owner="test", **about)
 
 
 async def test_the_stream_is_the_whole_log_and_then_what_comes(server: Any) -> None:
@@ -118,21 +111,10 @@ async def _raw_bytes(server: Any, after: int, most: int) -> bytes:
 
 
 async def test_a_reader_that_does_not_read_is_cut_off_and_slows_nobody(server: Any) -> None:
-    audience = server.app.state.audience
-    audience.patience_s = 0.3
-    parts = urlsplit(server.url)
-    with socket.socket() as lazy:
-        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        lazy.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(lazy, (parts.hostname, parts.port))
-        request = f"GET /api/v1/events HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode()
-        await asyncio.get_running_loop().sock_sendall(lazy, request)
-        await server.until(lambda: audience.following == 1)
+    async with lazy_listener(server, "/events"):
         reading = asyncio.create_task(server.take(40))
         await noted(server, 40, size=500_000)
         assert [event["seq"] for event in await reading] == list(range(1, 41))
-        await server.until(lambda: audience.cut_off == 1)
-        await server.until(lambda: audience.following == 0)
     assert "beforehand_sse_cut_off_total 1\n" in (await server.http.get("/metrics")).text
 
 

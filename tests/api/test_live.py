@@ -3,15 +3,14 @@
 import asyncio
 import json
 import random
-import socket
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 from tests.api.conftest import PATIENCE_S, bearer
+from tests.api.listeners import lazy_listener, noted
 
 from beforehand import __version__
 from beforehand.server import live
@@ -45,11 +44,6 @@ async def hello(server: Any, **query: Any) -> Any:
         name, number, data = await anext(coming)
     assert (name, number) == ("hello", None)
     return data
-
-
-async def noted(server: Any, count: int, size: int = 0) -> None:
-    for number in range(count):
-        await server.runtime.log("noted", {"number": number, "text": "x" * size}, owner="test")
 
 
 async def test_hello_says_when_where_and_which_log(server: Any) -> None:
@@ -163,21 +157,10 @@ async def test_a_revoked_token_ends_it(guarded: Any) -> None:
 
 
 async def test_a_reader_that_does_not_read_is_cut_off_and_slows_nobody(server: Any) -> None:
-    audience = server.app.state.audience
-    audience.patience_s = 0.3
-    parts = urlsplit(server.url)
-    with socket.socket() as lazy:
-        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        lazy.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(lazy, (parts.hostname, parts.port))
-        request = f"GET /api/v1/live?after=0 HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode()
-        await asyncio.get_running_loop().sock_sendall(lazy, request)
-        await server.until(lambda: audience.following == 1)
+    async with lazy_listener(server, "/live?after=0"):
         reading = asyncio.create_task(_numbers(server, 40))
         await noted(server, 40, size=500_000)
         assert await reading == list(range(1, 41))
-        await server.until(lambda: audience.cut_off == 1)
-        await server.until(lambda: audience.following == 0)
     await server.until(lambda: server.runtime.telemetry.listeners == 0)
     assert "beforehand_sse_cut_off_total 1\n" in (await server.http.get("/metrics")).text
 
