@@ -24,7 +24,7 @@ PLACE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
 STAMP := .venv/.setup-$(PLACE)
 NODE_STAMP := .venv/.node-$(PLACE)
 DEV_STAMP := .venv/.dev-$(PLACE)
-BENCH_STAMP := .venv-bench/.setup
+BENCH_STAMP := .venv-bench/.setup-$(PLACE)
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CHECKED := src tests benchmarks examples scripts
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -90,14 +90,16 @@ slow: dev console
 mutants: dev
 	$(BIN)/python scripts/mutants.py $(MUTANTS)
 
-bench: dev
+bench: dev console
 	@sh scripts/bench.sh $(BENCH)
 
 bench-peers: $(BENCH_STAMP)
 
-$(BENCH_STAMP): requirements/bench.txt
+# Beforehand is installed there too: crafts are found by their entry points, which a path alone does not have.
+$(BENCH_STAMP): requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	.venv-bench/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 lock:

@@ -1,27 +1,28 @@
 #!/bin/sh
-# Runs every benchmark in benchmarks/, or the one named. The systems compared with live in an environment of their own,
-# which `make bench-peers` makes; where it exists it is used.
+# Runs every benchmark in benchmarks/, or the one named; options, such as --smallest, are handed on to them. The systems
+# compared with live in an environment of their own, which `make bench-peers` makes; where it exists it is used.
 set -eu
 cd "$(dirname "$0")/.."
 python=.venv/bin/python
-if [ -x .venv-bench/bin/python ]; then
+if [ -x .venv-bench/bin/beforehand ]; then
     python=.venv-bench/bin/python
-    PYTHONPATH="$(pwd)/src${PYTHONPATH:+:$PYTHONPATH}"
-    export PYTHONPATH
 else
     printf '%s\n' "Without the systems to compare with; make bench-peers installs them." >&2
 fi
 
-if [ $# -gt 0 ]; then
-    [ -f "benchmarks/$1.py" ] || {
-        printf '%s\n' "There is no benchmark called $1. There are: $(cd benchmarks && ls | grep -v '^draw_' | sed -n 's/^\([^_].*\)\.py$/\1/p' | tr '\n' ' ')" >&2
+case "${1:--}" in
+-*) ;;
+*)
+    file="benchmarks/$1.py"
+    [ -f "$file" ] || {
+        printf '%s\n' "There is no benchmark called $1. There are: $(cd benchmarks && ls | sed -n 's/^\([^_].*\)\.py$/\1/p' | tr '\n' ' ')" >&2
         exit 2
     }
-    exec "$python" "benchmarks/$1.py"
-fi
+    shift
+    exec "$python" "$file" "$@"
+    ;;
+esac
 for file in benchmarks/[!_]*.py; do
-    case "$file" in benchmarks/draw_*) continue ;; esac
-    [ -f "$file" ] || continue
     printf '\n%s\n' "== $file"
-    "$python" "$file"
+    "$python" "$file" "$@"
 done

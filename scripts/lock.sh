@@ -4,7 +4,7 @@
 #   runtime   what running needs, and what builds the package, since make setup installs the checkout
 #   console   Node, which builds the console
 #   dev       that, and what tests, lint and benchmarks need; the same versions of whatever both have
-#   bench     what the benchmarks compare with, for an environment of its own
+#   bench     what the benchmarks need and compare with, and what builds the package, for an environment of its own
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$(pwd)/.venv/bin:$PATH"
@@ -30,4 +30,4 @@ lock() {
 named build-system requires | lock runtime pyproject.toml -
 named tool hatch build targets wheel hooks custom dependencies | lock console -
 lock dev pyproject.toml --extra dev --constraint requirements/runtime.txt --constraint requirements/console.txt
-lock bench pyproject.toml --extra bench --extra bench-cell --extra fast
+named build-system requires | lock bench pyproject.toml - --extra bench --extra bench-cell

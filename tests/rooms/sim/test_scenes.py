@@ -63,7 +63,7 @@ def test_the_big_scenes_are_as_big_as_they_say():
 
 @pytest.mark.parametrize("name", ["cross_dock", "hall"])
 def test_the_drawn_scenes_are_as_they_are_drawn(name, tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("draw_scenes", ROOT / "benchmarks" / "draw_scenes.py")
+    spec = importlib.util.spec_from_file_location("draw_scenes", ROOT / "scripts" / "draw_scenes.py")
     draw = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "draw_scenes", draw)
     spec.loader.exec_module(draw)

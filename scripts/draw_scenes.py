@@ -1,6 +1,6 @@
 """Draws the two big example scenes, so that a change of their layout is a change of a few numbers here.
 
-    python benchmarks/draw_scenes.py        writes scenes/cross_dock.yaml and scenes/hall.yaml
+    python scripts/draw_scenes.py        writes scenes/cross_dock.yaml and scenes/hall.yaml
 
 Pallets go round in circles in both, so there is always work to look at. Each thing is one line of the file.
 """
