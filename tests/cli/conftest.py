@@ -1,4 +1,7 @@
-"""The real command in a subprocess, in a folder and a home of its own."""
+"""The command in a process, a folder and a home of its own.
+
+`cli` forks it from a process that has it loaded; `installed` starts the installed command, for tests of the start.
+"""
 
 import asyncio
 import json
@@ -16,6 +19,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.fork_server import Forked, run_forked
 
 from beforehand.testing.model_http import FakeServer
 
@@ -43,21 +47,19 @@ class Outcome:
 class Cli:
     """`cli("run", "plan.yaml")` in `cli.folder`; no outcome may ever hold a traceback."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, installed: bool = False) -> None:
         self.folder = folder
+        self._installed = installed
         self.environment = clean_environment()
         self._started: list[subprocess.Popen[str]] = []
 
     def __call__(self, *words: str, given: str | bytes = b"", code: int | None = None, **environment: str) -> Outcome:
         raw = given.encode() if isinstance(given, str) else given
-        done = subprocess.run(
-            [str(BEFOREHAND), *words],
-            cwd=self.folder,
-            env=self.environment | environment,
-            input=raw,
-            capture_output=True,
-            timeout=PATIENCE_S,
-        )
+        options: dict[str, Any] = {"cwd": self.folder, "env": self.environment | environment, "timeout": PATIENCE_S}
+        if self._installed:
+            done = subprocess.run([str(BEFOREHAND), *words], input=raw, capture_output=True, **options)
+        else:
+            done = run_forked(words, input=raw, **options)
         outcome = Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in outcome.out + outcome.err, outcome.err
         if code is not None:
@@ -68,8 +70,9 @@ class Cli:
 
     def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
         """The command beside the test; it is ended with the test."""
-        process = subprocess.Popen(
-            [str(BEFOREHAND), *words],
+        start, command = (subprocess.Popen, [str(BEFOREHAND), *words]) if self._installed else (Forked, [*words])
+        process = start(
+            command,
             cwd=self.folder,
             env=self.environment | environment,
             stdin=subprocess.DEVNULL,
@@ -117,6 +120,14 @@ class Cli:
 @pytest.fixture
 def cli(tmp_path: Path) -> Iterator[Cli]:
     made = Cli(tmp_path)
+    yield made
+    made.end_all()
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Iterator[Cli]:
+    """The installed command, started as a shell starts it."""
+    made = Cli(tmp_path, installed=True)
     yield made
     made.end_all()
 

@@ -7,7 +7,6 @@ import selectors
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -22,7 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-BEFOREHAND = Path(sys.executable).parent / "beforehand"
+from tests.fork_server import Forked
+
 PATIENCE_S = 60
 Document = dict[str, Any]
 
@@ -56,8 +56,8 @@ def started(folder: Path, name: str, environment: dict[str, str], *words: str) -
     """A process of the command with a home and a log of its own, and the first line that it prints."""
     (folder / "logs").mkdir(exist_ok=True)
     with (folder / "logs" / f"{name}.log").open("a") as log:
-        process = subprocess.Popen(
-            [str(BEFOREHAND), *words, "--home", str(folder / f"home-{name}")],
+        process = Forked(
+            [*words, "--home", str(folder / f"home-{name}")],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -3,15 +3,15 @@
 import asyncio
 import json
 import os
-import signal
 import sqlite3
-import sys
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests.fork_server import Forked
 
 from beforehand.testing.temporal_server import TemporalServer
 
@@ -28,9 +28,9 @@ class Site:
         self.left_alone: set[str] = set()
         """Runs whose questions nobody answers."""
         self._wanted = workers
-        self._processes: list[asyncio.subprocess.Process] = []
-        self.workers: list[asyncio.subprocess.Process] = []
-        self.leader: asyncio.subprocess.Process | None = None
+        self._processes: list[Forked] = []
+        self.workers: list[Forked] = []
+        self.leader: Forked | None = None
         self.http: httpx2.AsyncClient
         (folder / "effects").mkdir()
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
@@ -49,23 +49,17 @@ class Site:
     async def __aexit__(self, *_: object) -> None:
         await self.http.aclose()
         for process in self._processes:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
+            await self.kill(process)
 
-    async def _start(self, *words: str) -> tuple[asyncio.subprocess.Process, str]:
+    async def _start(self, *words: str) -> tuple[Forked, str]:
         """A process of the command, and the first line that it prints."""
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "beforehand", *words),
-            cwd=self.folder,
-            env=self.environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=(self.folder / "errors.log").open("ab"),
-        )
+        with (self.folder / "errors.log").open("ab") as errors:
+            process = Forked(
+                [*words], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
         self._processes.append(process)
         assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), PATIENCE_S)
-        return process, line.decode()
+        return process, await asyncio.to_thread(process.stdout.readline)
 
     async def lead(self) -> None:
         """Start the server that leads."""
@@ -79,9 +73,9 @@ class Site:
         assert line.startswith("Working for Temporal"), self.errors()
         self.workers.append(worker)
 
-    async def kill(self, process: asyncio.subprocess.Process) -> None:
-        process.send_signal(signal.SIGKILL)
-        await process.wait()
+    async def kill(self, process: Forked) -> None:
+        process.kill()
+        await asyncio.to_thread(process.communicate)
 
     async def kill_leader(self) -> None:
         assert self.leader is not None

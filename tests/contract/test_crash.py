@@ -9,7 +9,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -19,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fork_server import Forked
 
 from beforehand.testing.postgres_server import PostgresServer
 
-BEFOREHAND = Path(sys.executable).parent / "beforehand"
 PATIENCE_S = 60
 Document = dict[str, Any]
 
@@ -40,8 +39,8 @@ class Runtime:
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [str(BEFOREHAND), *words],
+        process = Forked(
+            [*words],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.fork_server import run_forked
 
 from beforehand.adapters.graph.address import read_address
 from beforehand.adapters.graph.bolt import BoltGraph
@@ -149,7 +149,6 @@ async def test_a_runtime_plans_the_same_from_the_graph_as_from_its_own_scene(
 
 
 def test_the_command_line_prints_the_same_bytes(server: Any, tmp_path: Path) -> None:
-    command = str(Path(sys.executable).parent / "beforehand")
     clean = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
     with_graph = clean | {
         "BEFOREHAND_GRAPH": f"bolt://127.0.0.1:{server.port}/{server.database}",
@@ -158,7 +157,7 @@ def test_the_command_line_prints_the_same_bytes(server: Any, tmp_path: Path) -> 
     }
 
     def run(*words: str, env: dict[str, str], code: int = 0) -> subprocess.CompletedProcess[bytes]:
-        done = subprocess.run([command, *words], cwd=tmp_path, env=env, capture_output=True, check=False, timeout=60)
+        done = run_forked(words, cwd=tmp_path, env=env, timeout=60)
         assert done.returncode == code, done.stderr.decode()
         return done
 

@@ -3,12 +3,12 @@
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from tests.fork_server import Forked
 
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.vda5050.robots import VirtualRobots
@@ -163,4 +163,4 @@ def runs(task: Task) -> bool:
 
 def start_vehicle(scene: Path, home: Path, robot_id: str) -> "subprocess.Popen[bytes]":
     options = ["--scene", str(scene), "--robot", robot_id, "--speed", "5", "--home", str(home)]
-    return subprocess.Popen([sys.executable, "-m", "beforehand", "robot", "vda5050", *options])
+    return Forked(["robot", "vda5050", *options])

@@ -9,13 +9,14 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
+
+from tests.fork_server import Forked
 
 from beforehand.adapters.robokit.checkup import BLOCK
 from beforehand.crafts.fleet.core.inputs import AnswerDecision
@@ -33,25 +34,24 @@ class RobotProcess:
     robots: Sequence[str]
     prints: Sequence[str]
     """What it prints when it is there, each in a line of its own."""
-    process: "asyncio.subprocess.Process | None" = None
+    process: Forked | None = None
     kills: int = 0
 
     async def start(self) -> None:
-        self.process = await asyncio.create_subprocess_exec(
-            *self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-        )
+        self.process = Forked(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None
         missing = set(self.prints)
         async with asyncio.timeout(START_S):
             while missing:
-                line = (await self.process.stdout.readline()).decode()
+                line = await asyncio.to_thread(self.process.stdout.readline)
                 assert line, f"it ended: {' '.join(self.command)}"
                 missing = {one for one in missing if one not in line}
 
     async def kill(self) -> None:
         """By SIGKILL: nothing is said goodbye to."""
         if self.process is not None:
-            await kill_all_of(self.process)
+            self.process.kill()
+            await asyncio.to_thread(self.process.communicate)
             self.process = None
 
 
@@ -107,7 +107,7 @@ def vda_processes(document: Mapping[str, Any], home: Path, pace: float, size: in
 
 def _beforehand(kind: str, scene: Path, names: Sequence[str], pace: float, home: Path) -> list[str]:
     options = ["--scene", str(scene), "--speed", str(pace), "--home", str(home)]
-    return [sys.executable, "-m", "beforehand", "robot", kind, *options, *(f"--robot={name}" for name in names)]
+    return ["robot", kind, *options, *(f"--robot={name}" for name in names)]
 
 
 def block_of_ports(count: int) -> int:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fork_server import Forked, run_forked
 
-BEFOREHAND = str(Path(sys.executable).parent / "beforehand")
 PATIENCE_S = 90
 ENDED = ("completed", "partial", "failed", "cancelled")
 
@@ -148,9 +147,9 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stranger]:
     workspace = folder / "workspace"
     workspace.mkdir()
     settings = {"BEFOREHAND_WORKSPACE": str(workspace), "BEFOREHAND_HTTP_ALLOW": "127.0.0.1"}
-    words = [BEFOREHAND, "up", "--home", str(folder / "home"), "--port", "0", "--no-open"]
+    words = ["up", "--home", str(folder / "home"), "--port", "0", "--no-open"]
     with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
+        server = Forked(
             words, cwd=folder, env=clean_environment() | settings, stdout=subprocess.PIPE, stderr=log, text=True
         )
     try:
@@ -442,9 +441,7 @@ def test_contract_2_the_stream_is_gap_free_resumes_and_carries_the_request_s_id(
 
 def test_contract_1_a_run_that_needs_a_person_exits_3_and_is_taken_up(tmp_path: Path) -> None:
     def command(*words: str, code: int, given: str = "") -> tuple[str, str]:
-        done = subprocess.run(
-            [BEFOREHAND, *words], cwd=tmp_path, env=clean_environment(), input=given, capture_output=True, text=True
-        )
+        done = run_forked(words, cwd=tmp_path, env=clean_environment(), input=given, text=True)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
         return done.stdout, done.stderr
@@ -471,21 +468,13 @@ def test_contract_1_yaml_means_what_it_looks_like(tmp_path: Path) -> None:
     lines = [f"- {{id: {name}, tool: write_file, args: {{path: {name}, content: {name}}}}}" for name in ("on", "no")]
     lines += ["- {id: time, tool: write_file, args: {path: time, content: 12:30}}"]
     lines += ["- {id: day, tool: write_file, args: {path: day, content: 2024-01-31}}"]
-    words = [BEFOREHAND, "run", "-", "-o", "json"]
-    done = subprocess.run(
-        words,
-        cwd=tmp_path,
-        env=clean_environment(),
-        input="\n".join(["steps:", *lines]),
-        capture_output=True,
-        text=True,
-    )
+    words = ["run", "-", "-o", "json"]
+    document = "\n".join(["steps:", *lines])
+    done = run_forked(words, cwd=tmp_path, env=clean_environment(), input=document, text=True)
     assert done.returncode == 0, done.stderr
     written = {name: (tmp_path / name).read_text() for name in ("on", "no", "time", "day")}
     assert written == {"on": "on", "no": "no", "time": "12:30", "day": "2024-01-31"}
     for hostile in ("steps: !!bool maybe", "steps: !!timestamp x", "steps: !!python/name:os.system"):
-        done = subprocess.run(
-            [BEFOREHAND, "check", "-"], env=clean_environment(), input=hostile, capture_output=True, text=True
-        )
+        done = run_forked(["check", "-"], env=clean_environment(), input=hostile, text=True)
         assert done.returncode == 2, done.stderr
         assert "Beforehand itself" not in done.stderr

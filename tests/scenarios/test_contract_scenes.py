@@ -8,15 +8,14 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fork_server import Forked, run_forked
 
-BEFOREHAND = str(Path(sys.executable).parent / "beforehand")
 PATIENCE_S = 90
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
 WELD_TWICE = [{"action": "routine", "routine": "tack_weld", "position": place} for place in ("Pos_1", "Pos_2")]
@@ -51,9 +50,7 @@ streams:
 
 
 def beforehand(*words: str, given: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BEFOREHAND, *words], input=given, capture_output=True, text=True, env=ENVIRONMENT, cwd=cwd, timeout=PATIENCE_S
-    )
+    return run_forked(words, input=given, text=True, env=ENVIRONMENT, cwd=cwd, timeout=PATIENCE_S)
 
 
 @pytest.fixture(scope="module")
@@ -223,9 +220,7 @@ class Stranger:
 def stranger(folder: Path) -> Iterator[Stranger]:
     scenes = [word for name in ("little", "floor", "floor_too") for word in ("--scene", str(folder / f"{name}.yaml"))]
     words = ["up", "--port", "0", "--no-open", "--speed", "50", "--home", str(folder / "home"), *scenes]
-    with subprocess.Popen(
-        [BEFOREHAND, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT
-    ) as up:
+    with Forked(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT) as up:
         assert up.stdout is not None
         found = next(found for line in up.stdout if (found := re.search(r"http://([\d.:]+\d)", line.decode())))
         yield Stranger(found.group(1))

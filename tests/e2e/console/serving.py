@@ -4,13 +4,13 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests.fork_server import Forked
 
 from beforehand.app.settings import load_settings
 from beforehand.app.tokens import Tokens
@@ -37,7 +37,7 @@ class Up:
         self.tokens = {name: kept.add(name, role, 0) for name, role in (tokens or {}).items()}
         named = [part for scene in scenes for part in ("--scene", scene)]
         quick = [] if speed is None else ["--speed", str(speed)]
-        self.command = [sys.executable, "-m", "beforehand", "up", "--no-open", "--home", str(self.home)]
+        self.command = ["up", "--no-open", "--home", str(self.home)]
         self.command += [*named, *quick, *flags]
         self.environment = environment
         self.port = 0
@@ -57,7 +57,7 @@ class Up:
     def _begin(self) -> "subprocess.Popen[str]":
         clean = {key: value for key, value in os.environ.items() if not key.startswith("BEFOREHAND_")}
         with self.log.open("a", encoding="utf-8") as log:
-            return subprocess.Popen(
+            return Forked(
                 [*self.command, "--port", str(self.port)],
                 stdout=subprocess.PIPE,
                 stderr=log,

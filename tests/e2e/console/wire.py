@@ -4,13 +4,13 @@ import asyncio
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.fork_server import Forked
 
 ROBOT = "RB-01"
 SPEED = 12
@@ -79,8 +79,8 @@ class Wired:
 
     def _begin(self) -> "subprocess.Popen[str]":
         words = ["--scene", str(self._scene), "--faults", str(self._faults), "--speed", str(SPEED), "--port", "0"]
-        command = [sys.executable, "-m", "beforehand", "robot", "robokit", *words, "--home", str(self._folder / "home")]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=self._folder)
+        command = ["robot", "robokit", *words, "--home", str(self._folder / "home")]
+        return Forked(command, stdout=subprocess.PIPE, text=True, cwd=self._folder)
 
     async def stop(self) -> None:
         if self._process is not None:

@@ -1,0 +1,216 @@
+"""`beforehand` as a real process without the half second that loading it takes.
+
+One process loads the package once and forks a child for each call. A child has its own pipes, folder, environment,
+session and exit code, answers signals and can be killed, as if it had been started from the shell. What depends on the
+start itself (terminals, signals at start-up, what is imported) is tested with the installed command.
+"""
+
+import atexit
+import functools
+import gc
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).resolve().parents[1]
+NOT_LOADED = ("beforehand.__main__", "beforehand.adapters.temporal", "beforehand.adapters.otel", "beforehand.testing")
+"""Native threads do not survive a fork, so what starts some is loaded by the child that needs it."""
+MOST_BYTES = 1 << 20
+
+
+class Forked(subprocess.Popen[Any]):
+    """A child of the fork server with the face of a `Popen`: `Forked(["run", "plan.yaml"], cwd=folder, …)`.
+
+    The words are those behind `beforehand`. Pipes, text, `cwd`, `env` and `start_new_session` are as `Popen` has them.
+    """
+
+    _status: socket.socket
+
+    def _execute_child(self, *given: Any) -> None:
+        asked = inspect.signature(subprocess.Popen._execute_child).bind(self, *given).arguments  # type: ignore[attr-defined]
+        request = {
+            "words": [os.fsdecode(word) for word in asked["args"]],
+            "folder": os.fspath(asked["cwd"] or Path.cwd()),
+            "environment": dict(os.environ if asked["env"] is None else asked["env"]),
+            "session": asked["start_new_session"],
+        }
+        pipes = [asked["p2cread"], asked["c2pwrite"], asked["errwrite"]]
+        self._status = _connect()
+        files = [standard if pipe == -1 else pipe for standard, pipe in enumerate(pipes)]
+        socket.send_fds(self._status, [json.dumps(request).encode()], files)
+        self.pid = int(self._status.recv(32))
+        self._child_created = True
+        ends = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
+        self._close_pipe_fds(*(asked[end] for end in ends))  # type: ignore[attr-defined]
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        with selectors.DefaultSelector() as told:
+            told.register(self._status, selectors.EVENT_READ)
+            if not told.select(0 if wait_flags & os.WNOHANG else None):
+                return 0, 0
+        with self._status:
+            return self.pid, int(self._status.recv(32) or signal.SIGKILL)
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        with self._waitpid_lock:  # type: ignore[attr-defined]
+            if self.returncode is None:
+                pid, status = self._try_wait(os.WNOHANG)
+                if pid:
+                    self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+def run_forked(words: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[Any]":
+    """`subprocess.run` for a command of Beforehand; its output is captured."""
+    given, timeout = options.pop("input", None), options.pop("timeout", None)
+    streams = {"stdin": subprocess.DEVNULL if given is None else subprocess.PIPE}
+    streams |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with Forked(list(words), **streams, **options) as process:
+        try:
+            out, err = process.communicate(given, timeout=timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def _connect() -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(_address())
+    return connection
+
+
+@functools.cache
+def _address() -> str:
+    """Where this test process has its fork server, which is started when it is first asked for."""
+    address = f"\0beforehand-tests-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(address)
+        listener.listen(64)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "tests.fork_server", str(listener.fileno())],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[listener.fileno()],
+        )
+    assert server.stdin is not None
+    atexit.register(lambda: (server.stdin.close(), server.wait()))  # type: ignore[union-attr]
+    return address
+
+
+# -- the server --------------------------------------------------------------------------------------------------------
+
+
+def main(descriptor: int) -> None:
+    _load()
+    selector = selectors.DefaultSelector()
+    listener = socket.socket(fileno=descriptor)
+    selector.register(listener, selectors.EVENT_READ)
+    selector.register(0, selectors.EVENT_READ)  # the tests' end of this pipe closes when they are over
+    children: dict[int, tuple[int, socket.socket]] = {}
+    while True:
+        for ready, _ in selector.select():
+            if ready.fileobj == 0:
+                return
+            if ready.fileobj is listener:
+                _start(listener, selector, children)
+                continue
+            selector.unregister(ready.fd)
+            pid, connection = children.pop(ready.fd)
+            os.close(ready.fd)
+            _, status = os.waitpid(pid, 0)
+            with connection, suppress(OSError):  # whoever asked may be gone
+                connection.send(str(status).encode())
+
+
+def _load() -> None:
+    import beforehand
+
+    for module in pkgutil.walk_packages(beforehand.__path__, "beforehand."):
+        if not module.name.startswith(NOT_LOADED):
+            importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
+
+
+def _start(
+    listener: socket.socket, selector: selectors.BaseSelector, children: dict[int, tuple[int, socket.socket]]
+) -> None:
+    connection, _ = listener.accept()
+    request, files, _, _ = socket.recv_fds(connection, MOST_BYTES, 3)
+    if not request:
+        connection.close()
+        return
+    pid = os.fork()
+    if not pid:
+        _become(json.loads(request), files)
+    for file in files:
+        os.close(file)
+    ended = os.pidfd_open(pid)
+    children[ended] = pid, connection
+    selector.register(ended, selectors.EVENT_READ)
+    connection.send(str(pid).encode())
+
+
+def _become(request: Mapping[str, Any], files: list[int]) -> NoReturn:
+    """Be the command that was asked for, and end as an interpreter does."""
+    code = 1
+    try:
+        if request["session"]:
+            os.setsid()
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        _open_streams()
+        os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        time.tzset()
+        gc.unfreeze()
+        code = _call(request["words"])
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+    finally:
+        os._exit(code)
+
+
+def _open_streams() -> None:
+    """Fresh ones, as an interpreter opens them: those of the server remember what kind of file each was."""
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115  they stay open as long as the process
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def _call(words: list[str]) -> int:
+    from beforehand.cli.main import main as command
+
+    sys.argv = ["beforehand", *words]
+    try:
+        command()
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
