@@ -1,6 +1,6 @@
-"""The contestants of `engine.py`, one per process: `_engine_contestants.py NAME SHAPE --home DIR`.
+"""The contestants of `engine.py`, one per process: `_engine_contestants.py NAME KIND SIZE --plans N --home DIR`.
 
-Each runs one shape of no-op steps with durability on and prints one line of JSON. Exit 3: not installed.
+Each runs one shape of no-op steps with durability on and prints one line of JSON.
 """
 
 import argparse
@@ -11,15 +11,29 @@ import operator
 import queue
 import resource
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NamedTuple, TypedDict
 
-PLANS, LENGTH, WIDTH = 200, 5, 200
+from _contest import Figures, Stopwatch
+
+
+class Shape(NamedTuple):
+    """So many plans at once, each a chain of steps, or a fan of them with one step before and one after."""
+
+    kind: str
+    size: int
+    plans: int = 1
+
+    def documents(self) -> list[dict[str, Any]]:
+        return [(chain_of if self.kind == "chain" else fan_of)(self.size) for _ in range(self.plans)]
+
+    @property
+    def steps(self) -> int:
+        return self.plans * (self.size if self.kind == "chain" else self.size + 2)
 
 
 def chain_of(size: int) -> dict[str, Any]:
@@ -33,21 +47,9 @@ def fan_of(size: int) -> dict[str, Any]:
     return {"steps": [{"id": "first", "tool": "nop", "args": {}}, *wide, last]}
 
 
-def documents(shape: str, size: int | None) -> list[dict[str, Any]]:
-    if shape == "plans":
-        return [chain_of(LENGTH) for _ in range(PLANS)]
-    return [chain_of(size or WIDTH) if shape == "chain" else fan_of(size or WIDTH)]
-
-
-class Stopwatch:
-    """Wall and processor time of the work itself."""
-
-    def __init__(self) -> None:
-        self.wall, self.cpu = time.perf_counter(), time.process_time()
-
-    def per_step(self, steps: int) -> dict[str, float]:
-        wall, cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
-        return {"ms": wall * 1000 / steps, "cpu_ms": cpu * 1000 / steps}
+def per_step(watch: Stopwatch, shape: Shape) -> Figures:
+    wall_s, cpu_s = watch.per(shape.steps)
+    return {"ms": wall_s * 1000, "cpu_ms": cpu_s * 1000}
 
 
 def peak_kb() -> int:
@@ -57,7 +59,7 @@ def peak_kb() -> int:
 # -- Beforehand ----------------------------------------------------------------------------------------------------
 
 
-async def beforehand(shape: str, size: int | None, home: Path, began: float) -> dict[str, Any]:
+async def beforehand(shape: Shape, home: Path, began: float) -> Figures:
     """Real engine, real store, real tables."""
     from beforehand.adapters.sqlite.store import SqliteStore
     from beforehand.adapters.tools.registry import ToolRegistry
@@ -88,7 +90,7 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
     validating = time.perf_counter()
     plans = [
         plan_from(document, catalog).model_copy(update={"id": f"p{n}", "task_id": f"t{n}"})
-        for n, document in enumerate(documents(shape, size))
+        for n, document in enumerate(shape.documents())
     ]
     validate_s = time.perf_counter() - validating
 
@@ -105,13 +107,12 @@ async def beforehand(shape: str, size: int | None, home: Path, began: float) -> 
         assert run.status == "completed", run.status
 
     gc.collect()  # else what loading left behind is collected in the run or before it, as chance has it
-    before, steps = peak_kb(), sum(len(plan.steps) for plan in plans)
+    before = peak_kb()
     watch = Stopwatch()
     await asyncio.gather(*map(one, range(len(plans))))
-    result: dict[str, Any] = watch.per_step(steps)
-    result |= {
+    result = per_step(watch, shape) | {
         "validate_s": validate_s,
-        "kb_per_step": (peak_kb() - before) / steps,
+        "kb_per_step": (peak_kb() - before) / shape.steps,
         "first_s": first_done[0] - began,
     }
     await store.close()
@@ -158,7 +159,7 @@ class BareLog:
         file.close()
 
 
-async def bare(shape: str, size: int | None, home: Path, began: float, *, with_room: bool = False) -> dict[str, Any]:
+async def bare(shape: Shape, home: Path, began: float, *, with_room: bool = False) -> Figures:
     """The very events of a run of the engine, appended in the same order and with the same waits."""
     from beforehand.adapters.sqlite.store import SqliteStore
     from beforehand.ports.store import EventFilter
@@ -171,7 +172,7 @@ async def bare(shape: str, size: int | None, home: Path, began: float, *, with_r
         return await original(self, events)
 
     SqliteStore.append = watched  # type: ignore[method-assign]
-    await beforehand(shape, size, home, began)
+    await beforehand(shape, home, began)
     SqliteStore.append = original  # type: ignore[method-assign]
     store = await SqliteStore.open(home / "log.db", project=lambda event: (), lead=False, now_ms=lambda: 0)
     lines = {
@@ -188,10 +189,9 @@ async def bare(shape: str, size: int | None, home: Path, began: float, *, with_r
             await log.append(lines[owner][at : at + count])
             at += count
 
-    steps = sum(len(document["steps"]) for document in documents(shape, size))
     watch = Stopwatch()
     await asyncio.gather(*map(one, appends))
-    result = watch.per_step(steps)
+    result = per_step(watch, shape)
     log.waiting.put(None)
     log.thread.join()
     return result
@@ -204,7 +204,7 @@ class Values(TypedDict):
     values: Annotated[list[str], operator.add]
 
 
-async def langgraph(shape: str, size: int | None, home: Path, began: float) -> dict[str, Any]:
+async def langgraph(shape: Shape, home: Path, began: float) -> Figures:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
     from langgraph.graph import END, START, StateGraph
 
@@ -216,7 +216,7 @@ async def langgraph(shape: str, size: int | None, home: Path, began: float) -> d
         names = [step["id"] for step in document["steps"]]
         for name in names:
             graph.add_node(name, nop)
-        if shape == "fan":
+        if shape.kind == "fan":
             graph.add_edge(START, "first")
             for name in names[1:-1]:
                 graph.add_edge("first", name)
@@ -227,12 +227,10 @@ async def langgraph(shape: str, size: int | None, home: Path, began: float) -> d
         graph.add_edge(names[-1], END)
         return graph
 
-    all_documents = documents(shape, size)
     async with AsyncSqliteSaver.from_conn_string(str(home / "langgraph.db")) as saver:
         await saver.setup()
         await saver.conn.execute("PRAGMA synchronous = FULL")
-        graph = graph_of(all_documents[0]).compile(checkpointer=saver)
-        steps = sum(len(document["steps"]) for document in all_documents)
+        graph = graph_of(shape.documents()[0]).compile(checkpointer=saver)
         watch = Stopwatch()
         await asyncio.gather(
             *(
@@ -241,13 +239,13 @@ async def langgraph(shape: str, size: int | None, home: Path, began: float) -> d
                     {"configurable": {"thread_id": str(number)}, "recursion_limit": 10_000},
                     durability="sync",
                 )
-                for number in range(len(all_documents))
+                for number in range(shape.plans)
             )
         )
-        return watch.per_step(steps)
+        return per_step(watch, shape)
 
 
-async def dbos(shape: str, size: int | None, home: Path, began: float) -> dict[str, Any]:
+async def dbos(shape: Shape, home: Path, began: float) -> Figures:
     from dbos import DBOS
 
     DBOS(
@@ -277,19 +275,19 @@ async def dbos(shape: str, size: int | None, home: Path, began: float) -> dict[s
 
     DBOS.launch()
     try:
-        if shape == "plans":
-            watch = Stopwatch()
-            handles = [await DBOS.start_workflow_async(chain, LENGTH) for _ in range(PLANS)]
-            await asyncio.gather(*(handle.get_result() for handle in handles))
-            return watch.per_step(PLANS * LENGTH)
+        plan = chain if shape.kind == "chain" else fan
         watch = Stopwatch()
-        await (chain(size or WIDTH) if shape == "chain" else fan(size or WIDTH))
-        return watch.per_step((size or WIDTH) + (2 if shape == "fan" else 0))
+        if shape.plans > 1:
+            handles = [await DBOS.start_workflow_async(plan, shape.size) for _ in range(shape.plans)]
+            await asyncio.gather(*(handle.get_result() for handle in handles))
+        else:
+            await plan(shape.size)
+        return per_step(watch, shape)
     finally:
         DBOS.destroy()
 
 
-RUNS: dict[str, Callable[..., Coroutine[Any, Any, dict[str, Any]]]] = {
+RUNS: dict[str, Callable[..., Coroutine[Any, Any, Figures]]] = {
     "beforehand": beforehand,
     "bare": bare,
     "bare-with-room": partial(bare, with_room=True),
@@ -301,19 +299,14 @@ RUNS: dict[str, Callable[..., Coroutine[Any, Any, dict[str, Any]]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=RUNS)
-    parser.add_argument("shape", choices=["chain", "fan", "plans"])
-    parser.add_argument("--size", type=int)
+    parser.add_argument("kind", choices=["chain", "fan"])
+    parser.add_argument("size", type=int)
+    parser.add_argument("--plans", type=int, default=1)
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--began", type=float, default=time.time())
     given = parser.parse_args()
-    try:
-        result = asyncio.run(RUNS[given.name](given.shape, given.size, given.home, given.began))
-    except ImportError as missing:
-        if given.name not in ("langgraph", "dbos"):
-            raise
-        print(missing, file=sys.stderr)
-        sys.exit(3)
-    print(json.dumps(result))
+    shape = Shape(given.kind, given.size, given.plans)
+    print(json.dumps(asyncio.run(RUNS[given.name](shape, given.home, given.began))))
 
 
 if __name__ == "__main__":

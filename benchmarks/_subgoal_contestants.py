@@ -1,19 +1,19 @@
-"""The contestants of `subgoals.py`, one per process: `_subgoal_contestants.py NAME --home DIR`.
+"""The contestants of `subgoals.py`, one per process: `_subgoal_contestants.py NAME SHAPE --home DIR`.
 
 Each answers questions in rounds of workers that deliver the same payload at once, and prints one line of JSON. Every
-worker is handed its own small item and nothing else. Exit 3: not installed.
+worker is handed its own small item and nothing else.
 """
 
 import argparse
 import asyncio
 import json
 import operator
-import sys
-import time
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypedDict
+
+from _contest import Figures, Stopwatch
 
 PAYLOAD = {"rows": [{"taskId": f"hall-t{number}", "waitS": number * 1.5} for number in range(40)]}
 WARM_UP = 2
@@ -28,26 +28,15 @@ class Shape(NamedTuple):
     """How many of the questions go on at the same time."""
 
 
-class Stopwatch:
-    """Wall and processor time of the work itself, all threads, user and kernel."""
-
-    def __init__(self) -> None:
-        self.wall, self.cpu = time.perf_counter(), time.process_time()
-
-    def per_sub_goal(self, shape: Shape) -> dict[str, float]:
-        wall, cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
-        count = shape.rounds * shape.workers * shape.questions
-        return {"us": wall * 1e6 / count, "cpu_us": cpu * 1e6 / count}
-
-
-async def timed(shape: Shape, one: Callable[[int], Coroutine[Any, Any, None]]) -> dict[str, float]:
+async def timed(shape: Shape, one: Callable[[int], Coroutine[Any, Any, None]]) -> Figures:
     """Ask every question, as many at once as the shape says."""
     for number in range(WARM_UP):
         await one(-1 - number)
     watch = Stopwatch()
     for start in range(0, shape.questions, shape.at_once):
         await asyncio.gather(*map(one, range(start, start + shape.at_once)))
-    return watch.per_sub_goal(shape)
+    wall_s, cpu_s = watch.per(shape.rounds * shape.workers * shape.questions)
+    return {"us": wall_s * 1e6, "cpu_us": cpu_s * 1e6}
 
 
 # -- Beforehand ----------------------------------------------------------------------------------------------------
@@ -117,7 +106,7 @@ async def opened(home: Path) -> Any:
     return await SqliteStore.open(home / "log.db", project=projection(ROWS), now_ms=WallClock().now_ms)
 
 
-async def beforehand(shape: Shape, home: Path, *, waits: bool = False) -> dict[str, float]:
+async def beforehand(shape: Shape, home: Path, *, waits: bool = False) -> Figures:
     store = await opened(home)
     planner = WaitedFor(planner_of(shape)) if waits else planner_of(shape)
     result = await timed(shape, lambda number: ask(store, shape, planner, number))
@@ -155,11 +144,11 @@ def graph_of(shape: Shape) -> Any:
     return graph
 
 
-async def langgraph(shape: Shape, home: Path) -> dict[str, float]:
+async def langgraph(shape: Shape, home: Path) -> Figures:
     return await _invoked(graph_of(shape).compile(), shape)
 
 
-async def langgraph_sqlite(shape: Shape, home: Path, *, durability: str) -> dict[str, float]:
+async def langgraph_sqlite(shape: Shape, home: Path, *, durability: str) -> Figures:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     async with AsyncSqliteSaver.from_conn_string(str(home / "langgraph.db")) as saver:
@@ -168,7 +157,7 @@ async def langgraph_sqlite(shape: Shape, home: Path, *, durability: str) -> dict
         return await _invoked(graph_of(shape).compile(checkpointer=saver), shape, durability=durability)
 
 
-async def _invoked(compiled: Any, shape: Shape, **how: Any) -> dict[str, float]:
+async def _invoked(compiled: Any, shape: Shape, **how: Any) -> Figures:
     async def one(number: int) -> None:
         config = {"configurable": {"thread_id": str(number)}, "recursion_limit": 10_000}
         values = await compiled.ainvoke({"done": [], "round": 0}, config, **how)
@@ -177,7 +166,7 @@ async def _invoked(compiled: Any, shape: Shape, **how: Any) -> dict[str, float]:
     return await timed(shape, one)
 
 
-RUNS: dict[str, Callable[..., Coroutine[Any, Any, dict[str, float]]]] = {
+RUNS: dict[str, Callable[..., Coroutine[Any, Any, Figures]]] = {
     "beforehand": beforehand,
     "beforehand-waited": partial(beforehand, waits=True),
     "langgraph": langgraph,
@@ -189,21 +178,11 @@ RUNS: dict[str, Callable[..., Coroutine[Any, Any, dict[str, float]]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=RUNS)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--workers", type=int, default=20)
-    parser.add_argument("--questions", type=int, default=20)
-    parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("shape", type=int, nargs=len(Shape._fields))
     parser.add_argument("--home", type=Path, required=True)
+    parser.add_argument("--began", type=float, help="when the process was started; not asked for here")
     given = parser.parse_args()
-    shape = Shape(given.rounds, given.workers, given.questions, given.at_once)
-    try:
-        result = asyncio.run(RUNS[given.name](shape, given.home))
-    except ImportError as missing:
-        if given.name.startswith("beforehand"):
-            raise
-        print(missing, file=sys.stderr)
-        sys.exit(3)
-    print(json.dumps(result))
+    print(json.dumps(asyncio.run(RUNS[given.name](Shape(*given.shape), given.home))))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,22 @@
 """Bodies in homes: virtual time, many live at once, and decisions through a model's protocol.
 
-    python benchmarks/agent.py [--agents 1000] [--seconds 10]
+    python benchmarks/agent.py [--smallest] [--agents 1000] [--seconds 10]
 
-One virtual hour of one body; live bodies at 20 ticks a second with their events written, beside a bare loop that only
+Virtual hours of one body; live bodies at 20 ticks a second with their events written, beside a bare loop that only
 moves as many points along their ways; commands a second through the OpenAI protocol with a picture each, beside asking
 the same fake server without a session.
 """
 
-import argparse
 import asyncio
 import itertools
 import math
-import resource
 import tempfile
 import time
 from pathlib import Path
+from time import process_time
+
+from _options import Options
+from _parts import can_run
 
 from beforehand.app.documents import read_file
 from beforehand.app.runtime import open_runtime
@@ -29,39 +31,34 @@ SCENE = Path(__file__).parents[1] / "scenes" / "apartment.yaml"
 ROUND = ("walking to bed1", "walking to sofa1", "walking to table2", "walking to counter1")
 
 
-def cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def virtual_hour() -> tuple[float, int]:
-    """CPU seconds for an hour in which a body is always on its way somewhere, and the commands given."""
+def on_its_way(ticks: int) -> tuple[float, int]:
+    """CPU seconds for a body that is always on its way somewhere, and the commands given."""
     session = Session(home_body(read_home(read_file(str(SCENE)))))
-    began, commands = cpu_s(), 0
+    began, commands = process_time(), 0
     for place in itertools.cycle(ROUND):
         for command in (f'start("{place}")', "skip(30, wake_on=done)", f'stop("{place}")'):
             session, _ = commanded(session, command)
             commands += 1
-        if session.body.tick >= 3600 * 20:
-            return cpu_s() - began, commands
+        if session.body.tick >= ticks:
+            return process_time() - began, commands
     raise AssertionError("the round never ends")
 
 
-def every_tick() -> float:
-    """CPU seconds for the same hour looked at on every single tick."""
+def every_tick(ticks: int) -> float:
+    """CPU seconds for as long, looked at on every single tick."""
     session = Session(home_body(read_home(read_file(str(SCENE)))))
     session, _ = commanded(session, 'start("walking to bed1")')
-    began, body = cpu_s(), session.body
-    for tick in range(1, 3600 * 20 + 1):
+    began, body = process_time(), session.body
+    for tick in range(1, ticks + 1):
         body, _ = body.passed(tick)
-    return cpu_s() - began
+    return process_time() - began
 
 
 async def bare_loop(count: int, seconds: float) -> float:
     """The share of a core that only moving points along a way takes, 20 times a second."""
     points = [(0.0, 0.0), (3.0, 4.0), (9.0, 4.0), (2.0, 1.0)]
     lengths = [math.dist(a, b) for a, b in itertools.pairwise(points)]
-    began, used = time.perf_counter(), cpu_s()
+    began, used = time.perf_counter(), process_time()
     for tick in range(int(seconds * 20)):
         for agent in range(count):
             left = (tick + agent) * 0.06 % sum(lengths)
@@ -72,7 +69,7 @@ async def bare_loop(count: int, seconds: float) -> float:
                     break
                 left -= length
         await asyncio.sleep(max(0.0, began + (tick + 1) / 20 - time.perf_counter()))
-    return (cpu_s() - used) / (time.perf_counter() - began)
+    return (process_time() - used) / (time.perf_counter() - began)
 
 
 async def live(count: int, seconds: float) -> tuple[float, int]:
@@ -87,7 +84,7 @@ async def live(count: int, seconds: float) -> tuple[float, int]:
                 await save_scene(runtime, None, {**document, "name": name}, activate=True)
                 session = await sessions.start(Asked(name, clock="realtime"))
                 await sessions.say(session.session_id, f'start("{ROUND[number % 4]}")')
-            first, began, used = await runtime.store.last_seq(), time.perf_counter(), cpu_s()
+            first, began, used = await runtime.store.last_seq(), time.perf_counter(), process_time()
             drivers = list(sessions.live.values())
             said, turns = 0, int(seconds * 20)
             for turn in range(turns):  # bodies arrive, are stopped and sent on, spread over the time
@@ -97,7 +94,7 @@ async def live(count: int, seconds: float) -> tuple[float, int]:
                     await driver.say(f'start("{ROUND[(turn + said) % 4]}")')
                     said += 1
                 await asyncio.sleep(max(0.0, began + (turn + 1) / 20 - time.perf_counter()))
-            share = (cpu_s() - used) / (time.perf_counter() - began)
+            share = (process_time() - used) / (time.perf_counter() - began)
             return share, await runtime.store.last_seq() - first
 
 
@@ -135,14 +132,19 @@ def row(what: str, value: str, beside: str = "") -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--agents", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--commands", type=int, default=200)
-    given = parser.parse_args()
-    hour, commands = min((virtual_hour() for _ in range(3)), key=lambda found: found[0])
-    row("one virtual hour of one body, always on its way", f"{hour:.2f} s CPU", f"{commands} commands; aim: under 1 s")
-    row("the same, looked at on every tick", f"{min(every_tick() for _ in range(2)):.2f} s CPU", "72,000 ticks")
+    options = Options(__doc__)
+    options.add_size("--hours", 1.0, 0.02, "virtual hours of one body")
+    options.add_size("--times", 3, 1, "how often they pass")
+    options.add_size("--agents", 1000, 5)
+    options.add_size("--seconds", 10.0, 0.3, "how long they are live")
+    options.add_size("--commands", 200, 3, "by a model")
+    given = options.read()
+    ticks = round(given.hours * 3600 * 20)
+    spent, commands = min((on_its_way(ticks) for _ in range(given.times)), key=lambda found: found[0])
+    aim = f"{commands} commands; aim: under 1 s for one hour"
+    row(f"virtual hours of one body, always on its way: {given.hours:g}", f"{spent:.2f} s CPU", aim)
+    spent = min(every_tick(ticks) for _ in range(given.times))
+    row("the same, looked at on every tick", f"{spent:.2f} s CPU", f"{ticks:,} ticks")
     bare = asyncio.run(bare_loop(given.agents, given.seconds))
     share, events = asyncio.run(live(given.agents, given.seconds))
     row(f"{given.agents} live bodies at 20 ticks a second", f"{share:.1%} of a core", f"{events} events written")
@@ -151,8 +153,9 @@ def main() -> None:
         f"{bare:.1%} of a core",
         f"ratio {share / bare:.1f}; aim: under 15 %",
     )
-    through, plain = asyncio.run(by_model(given.commands))
-    row("commands a second by a model, with pictures and log", f"{through:.0f}", f"plain asks: {plain:.0f}")
+    if can_run("A model", "pydantic_ai"):
+        through, plain = asyncio.run(by_model(given.commands))
+        row("commands a second by a model, with pictures and log", f"{through:.0f}", f"plain asks: {plain:.0f}")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,23 @@
 """How fast the cell plans, beside two classical planners on the same problems, and how good its free order is.
 
-    python benchmarks/cell.py [--quick] [--timeout SECONDS]
+    python benchmarks/cell.py [--smallest] [--timeout SECONDS]
 
 Fast Downward and pyperplan are asked through unified-planning when the running Python has them; install them with
 `make bench-peers`. Every row is measured in this run; a ratio is the planner's time over ours.
 """
 
-import argparse
 import random
 import time
 import warnings
 from collections.abc import Callable
 from itertools import permutations
+from math import factorial
 from pathlib import Path
 from typing import Any
 
 import yaml
+from _options import Options
+from _parts import PEERS, can_run
 
 from beforehand.crafts.cell.core.builder import Sequence, build
 from beforehand.crafts.cell.core.lookup import Lookup
@@ -72,7 +74,7 @@ def best_of(work: Callable[[], Any], times: int) -> tuple[float, Any]:
     return best, result
 
 
-def given_order(cases: list[tuple[str, CellScene, Intent]], planners: list[str], timeout: float) -> None:
+def given_order(cases: list[tuple[str, CellScene, Intent]], planners: list[str], timeout: float, times: int) -> None:
     print(
         "\nGiven order: wall time of a whole plan. first: topology and names built anew; ours: those are there, but no"
     )
@@ -82,11 +84,11 @@ def given_order(cases: list[tuple[str, CellScene, Intent]], planners: list[str],
     slow: set[str] = set()
     for name, scene, intent in cases:
         state = scene.state or CellState(current_position="Home")
-        first, made = best_of(lambda s=scene, i=intent, st=state: build(s, i, st), 50)
-        fresh = [Lookup(scene) for _ in range(20)]
+        first, made = best_of(lambda s=scene, i=intent, st=state: build(s, i, st), times)
+        fresh = [Lookup(scene) for _ in range(times)]
         ours, _ = best_of(lambda s=scene, i=intent, st=state, k=fresh: build(s, i, st, topology=k.pop()), len(fresh))
         lookup = Lookup(scene)
-        again, _ = best_of(lambda s=scene, i=intent, st=state, k=lookup: build(s, i, st, topology=k), 50)
+        again, _ = best_of(lambda s=scene, i=intent, st=state, k=lookup: build(s, i, st, topology=k), times)
         assert verify(scene, made.steps, state).ok
         row = f"{name:<16}{len(intent.steps):>6}{len(made.steps):>7}{first * 1e3:>8.3f} ms{ours * 1e3:>8.3f} ms"
         row += f"{again * 1e3:>8.3f} ms"
@@ -214,16 +216,17 @@ def free_order(sizes: list[tuple[int, int, int]]) -> None:
         print(f"{count:>10}{tools:>7}{goals:>7}{given:>9}{saved.steps:>9}{share:>6.0f} %{spent:>8.3f} s", flush=True)
 
 
-def against_brute_force(cells: int) -> None:
+def against_brute_force(cells: int, goals: int) -> None:
     equal = 0
     for seed in range(cells):
-        scene, intent = random_cell(30, 3, 6, seed)
+        scene, intent = random_cell(30, 3, goals, seed)
         state = scene.state or CellState(current_position="P0")
         lookup = Lookup(scene)
         best = min(price for order in permutations(intent.steps) if (price := _price(scene, order, state, lookup)))
         _, saved = best_order(scene, intent, state, topology=lookup)
         equal += saved.found == best
-    print(f"\nFree order beside all 720 orders of 6 goals: equal to the best in {equal} of {cells} random cells")
+    orders = f"all {factorial(goals)} orders of {goals} goals"
+    print(f"\nFree order beside {orders}: equal to the best in {equal} of {cells} random cells")
 
 
 def _price(scene: CellScene, order: tuple[Goal, ...], state: CellState, lookup: Lookup) -> tuple[int, int] | None:
@@ -235,11 +238,10 @@ def _price(scene: CellScene, order: tuple[Goal, ...], state: CellState, lookup: 
 
 
 def installed() -> list[str]:
-    try:
-        from unified_planning.shortcuts import OneshotPlanner, get_environment
-    except ImportError:
-        print("unified-planning is not installed; make bench-peers adds the planners to compare with.")
+    if not can_run("The classical planners", "unified_planning", remedy=PEERS):
         return []
+    from unified_planning.shortcuts import OneshotPlanner, get_environment
+
     warnings.simplefilter("ignore")
     get_environment().credits_stream = None
     found = []
@@ -254,24 +256,26 @@ def installed() -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="only the spec's cells and the small random ones")
-    parser.add_argument("--timeout", type=float, default=60.0, help="seconds a planner may take per problem")
-    options = parser.parse_args()
+    options = Options(__doc__)
+    options.add_argument("--timeout", type=float, default=60.0, help="seconds a planner may take per problem")
+    options.add_size("--times", 50, 2, "how often each plan is made")
+    options.add_size("shapes", [(100, 4, 10), (100, 6, 50), (1_000, 6, 10), (1_000, 10, 50)], [(20, 2, 3)])
+    options.add_size("free", [(100, 4, 8), (100, 6, 50), (1_000, 10, 50), (10_000, 50, 200)], [(30, 2, 4)])
+    options.add_size("--cells", 10, 1, "random cells whose every order is tried")
+    options.add_size("--goals", 6, 3, "goals in each of them")
+    given = options.read()
     weld = Intent(
         steps=tuple(Goal(action="routine", routine="tack_weld", position=place) for place in ("Pos_1", "Pos_2"))
     )
     cases = []
     for name in ("weld_star", "weld_corridor"):
         cases.append((name, read_cell(yaml.safe_load((SCENES / f"{name}.yaml").read_text())), weld))
-    shapes = [(100, 4, 10)] if options.quick else [(100, 4, 10), (100, 6, 50), (1_000, 6, 10), (1_000, 10, 50)]
-    for count, tools, goals in shapes:
+    for count, tools, goals in given.shapes:
         scene, intent = random_cell(count, tools, goals, 1)
         cases.append((scene.name, scene, intent))
-    given_order(cases, installed(), options.timeout)
-    sizes = [(100, 4, 8), (100, 6, 50), (1_000, 10, 50), (10_000, 50, 200)]
-    free_order(sizes[:2] if options.quick else sizes)
-    against_brute_force(3 if options.quick else 10)
+    given_order(cases, installed(), given.timeout, given.times)
+    free_order(given.free)
+    against_brute_force(given.cells, given.goals)
 
 
 if __name__ == "__main__":

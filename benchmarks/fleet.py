@@ -9,7 +9,6 @@
 Times are of the processor, so that other work on the machine counts less; of several runs of a scene the best counts.
 """
 
-import argparse
 import gc
 import itertools
 import math
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from _options import Options
 
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.crafts.fleet.core.decide import step
@@ -116,8 +116,8 @@ def grid(robots: int, traffic: str) -> FleetScene:
     )
 
 
-def print_traffic(ticks: int) -> None:
-    for robots in (50, 200):
+def print_traffic(ticks: int, fleets: tuple[int, ...]) -> None:
+    for robots in fleets:
         none, _ = scene_ticks(grid(robots, "NONE"), ticks)
         times, done = scene_ticks(grid(robots, "RESERVE"), ticks)
         p99, without = (sorted(some[1:])[int(len(some[1:]) * 0.99)] for some in (times, none))
@@ -160,10 +160,11 @@ def scene_ticks(scene: FleetScene, ticks: int) -> tuple[list[float], int]:
     return times, state.completed
 
 
-def print_ticks(ticks: int) -> None:
+def print_ticks(ticks: int, fleets: tuple[int, ...]) -> None:
+    least, most = fleets[0], fleets[-1]
     for dispatch in ("nearest", "optimal"):
         each: dict[int, float] = {}
-        for robots in (10, 100, 1000):
+        for robots in fleets:
             times, done = tick_times(robots, ticks, dispatch)
             rest = sorted(times[1:])
             p99 = rest[int(len(rest) * 0.99)]
@@ -172,8 +173,8 @@ def print_ticks(ticks: int) -> None:
             note = f"first {times[0]:.1f}, median {statistics.median(rest):.2f}, worst {rest[-1]:.1f} ms; {done} tasks"
             line(what, f"p99 {p99:.1f} ms", f"< {TICK_AIM_MS:g} ms", TICK_AIM_MS / p99, note)
         note = ", ".join(f"{robots}: {us:.1f} us" for robots, us in each.items())
-        growth = each[1000] / each[10]
-        line(f"growth per robot, 10 to 1000, {dispatch}", f"{growth:.2f}x", "< 2x", 2 / growth, note)
+        growth = each[most] / each[least]
+        line(f"growth per robot, {least} to {most}, {dispatch}", f"{growth:.2f}x", "< 2x", 2 / growth, note)
 
 
 def print_speed(for_s: float, times: int) -> None:
@@ -258,17 +259,20 @@ def print_travel(draws: int, robots: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--ticks", type=int, default=600, help="ticks for each size")
-    parser.add_argument("--hours", type=float, default=1.0, help="virtual hours for each example scene")
-    parser.add_argument("--times", type=int, default=3, help="how often each example scene is run")
-    parser.add_argument("--draws", type=int, default=40, help="draws for the empty metres")
-    given = parser.parse_args()
+    options = Options(__doc__)
+    options.add_size("--ticks", 600, 3, "ticks for each size")
+    options.add_size("--robots", (10, 100, 1000), (1, 2))
+    options.add_size("--sharing", (50, 200), (4,), "robots that share out the ground")
+    options.add_size("--hours", 1.0, 0.002, "virtual hours for each example scene")
+    options.add_size("--times", 3, 1, "how often each example scene is run")
+    options.add_size("--draws", 40, 2, "draws for the empty metres")
+    options.add_size("--drawn", 7, 3, "robots in each draw")
+    given = options.read()
     line("what", "measured", "aim", None, "more")
-    print_ticks(given.ticks)
-    print_traffic(given.ticks)
+    print_ticks(given.ticks, given.robots)
+    print_traffic(given.ticks, given.sharing)
     print_speed(given.hours * 3600, given.times)
-    print_travel(given.draws, 7)
+    print_travel(given.draws, given.drawn)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 """How long `/health` takes while the largest plans are taken in, refused and previewed.
 
-    python benchmarks/health.py [--steps 10000]
+    python benchmarks/health.py [--smallest] [--steps 10000]
 
 The limit is 250 ms, which a person does not notice; an idle server's own times stand beside it.
 """
 
-import argparse
 import asyncio
-import subprocess
-import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx2
+from _live_server import live_server
+from _options import Options
 
 LIMIT_MS = 250
 
@@ -62,7 +62,7 @@ async def watched(url: str, work: Any) -> tuple[float, float, Any]:
     return took, slowest, came
 
 
-async def measure(url: str, count: int) -> None:
+async def measure(url: str, count: int, too_many: int) -> None:
     print(f"{'work':34} {'status':>6} {'took ms':>9} {'slowest /health ms':>19}")
 
     async def row(name: str, work: Any) -> Any:
@@ -77,26 +77,23 @@ async def measure(url: str, count: int) -> None:
         if came.status_code == 201:
             path = f"/plans/{came.json()['id']}/preview"
             await row(f"preview {name}", lambda http, path=path: http.post(path, json={}))
-    await row("take in 50000 steps", lambda http: http.post("/plans", json=chain(50_000)))
+    await row(f"take in {too_many} steps", lambda http: http.post("/plans", json=chain(too_many)))
+
+
+async def measure_own(count: int, too_many: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with live_server(Path(folder) / "home") as url:
+            await measure(f"{url}/api/v1", count, too_many)
 
 
 def main() -> None:
-    given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    given.add_argument("--steps", type=int, default=10_000)
-    given.add_argument("--at", help="the API of a server that runs already, such as http://127.0.0.1:8700/api/v1")
-    asked = given.parse_args()
-    if asked.at:
-        asyncio.run(measure(asked.at, asked.steps))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "beforehand", "up", "--no-open", "--port", "0", "--home", f"{folder}/home"]
-        server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        try:
-            assert server.stdout is not None
-            asyncio.run(measure(server.stdout.readline().split()[-1] + "/api/v1", asked.steps))
-        finally:
-            server.terminate()
-            server.wait()
+    options = Options(__doc__)
+    options.add_size("--steps", 10_000, 20)
+    options.add_size("--too-many", 50_000, 10_001, "steps of a plan that is refused")
+    options.add_argument("--at", help="the API of a server that runs already, such as http://127.0.0.1:8700/api/v1")
+    given = options.read()
+    measuring = measure(given.at, given.steps, given.too_many) if given.at else measure_own(given.steps, given.too_many)
+    asyncio.run(measuring)
 
 
 if __name__ == "__main__":

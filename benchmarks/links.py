@@ -1,15 +1,14 @@
 """Commands to many robots over the wire: how many a second, and how long until each is answered.
 
-    python benchmarks/links.py [--robots 50,200] [--commands 20] [--wire robokit,vda5050]
+    python benchmarks/links.py [--smallest] [--robots 50,200] [--commands 20] [--wire robokit,vda5050]
 
 The links run as in a live fleet, on one core: they look at every robot, keep their files in a home and report. Beside
 them, as the limit, a bare loop that only sends the same bytes and reads the answers: asyncio sockets for Robokit, one
 aiomqtt client and the same broker for VDA 5050. The robots answer at once, from a process of their own on another core.
-`at once` gives every robot its next command as soon as the last is answered; `as in life` one every two seconds.
+`at once` gives every robot its next command as soon as the last is answered; `as in life` one every `--life` seconds.
 A command counts when it is answered: by the robot's frame, or by the state that shows the order.
 """
 
-import argparse
 import asyncio
 import json
 import logging
@@ -27,6 +26,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from _options import Options
+from _parts import can_run
+
 from beforehand.adapters.robokit import numbers as no
 from beforehand.adapters.robokit.frame import HEADER, Frame, FrameParser, encode
 from beforehand.adapters.robokit.options import link_entry
@@ -37,14 +39,8 @@ from beforehand.model.robot import Ack, GoTarget
 
 HOST = "127.0.0.1"
 CORES = sorted(os.sched_getaffinity(0))
-LIFE_S = 2.0
 Tell = Callable[[int, int], Awaitable[None]]
 """Give the robot of this number its command of this number, and return when it is answered."""
-
-
-def cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 def on_core(number: int) -> None:
@@ -154,9 +150,9 @@ async def measured(tell: Tell, robots: int, commands: int, every_s: float) -> Fi
             await tell(robot, number)
             took.append(time.perf_counter() - began)
 
-    began, used = time.perf_counter(), cpu_s()
+    began, used = time.perf_counter(), time.process_time()
     await asyncio.gather(*(one(robot) for robot in range(robots)))
-    seconds, used = time.perf_counter() - began, cpu_s() - used
+    seconds, used = time.perf_counter() - began, time.process_time() - used
     took.sort()
     return Figures(
         len(took) / seconds,
@@ -300,7 +296,10 @@ async def vda_rows(port: int, robots: int, given: Any) -> None:
 
 
 async def rows(wire: str, robots: int, given: Any, ours: Any, bare: Any) -> None:
-    for pace, every_s, commands in (("at once", 0.0, given.commands), ("as in life", LIFE_S, 3)):
+    for pace, every_s, commands in (
+        ("at once", 0.0, given.commands),
+        ("as in life", given.life, min(3, given.commands)),
+    ):
         figures = []
         for contestant in (bare, ours):
             async with contestant as tell:
@@ -335,8 +334,7 @@ def robokit(given: Any) -> None:
 
 def vda5050(given: Any) -> None:
     program = shutil.which("mosquitto") or shutil.which("mosquitto", path="/usr/sbin:/usr/local/sbin")
-    if program is None:
-        print("vda5050  left out: there is no mosquitto here")
+    if not can_run("vda5050", "aiomqtt", program=program):
         return
     for robots in given.robots:
         with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
@@ -374,11 +372,12 @@ def _wait_for(port: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--robots", type=lambda text: [int(one) for one in text.split(",")], default=[50, 200])
-    parser.add_argument("--commands", type=int, default=20, help="for each robot")
-    parser.add_argument("--wire", type=lambda text: text.split(","), default=["robokit", "vda5050"])
-    given = parser.parse_args()
+    options = Options(__doc__)
+    options.add_size("--robots", (50, 200), (2,))
+    options.add_size("--commands", 20, 2, "for each robot")
+    options.add_size("--life", 2.0, 0.1, "seconds between two commands as in life")
+    options.add_argument("--wire", type=lambda text: text.split(","), default=["robokit", "vda5050"])
+    given = options.read()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 16 * max(given.robots))), hard))
     logging.disable(logging.WARNING)

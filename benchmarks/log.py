@@ -1,15 +1,14 @@
 """How fast the log takes events, beside a bare SQLite loop that commits the same bytes with the same durability.
 
-    python benchmarks/log.py [--folder DIR] [--events N] [--million]
+    python benchmarks/log.py [--smallest] [--folder DIR] [--events N] [--million]
 
 `alone` is one chain in which every append waits for the one before: it pays one sync of the disk each. `200 at once`
-are two hundred such chains sharing commits. The bare loop has neither threads, indexes, filters nor a leader: it is the
+are as many such chains sharing commits. The bare loop has neither threads, indexes, filters nor a leader: it is the
 limit; both write into a write-ahead log with room in it. The rows of Postgres, where it is installed, are the same
 chains on a server of their own that waits for its disk; the processor time is that of this process alone. `--million`
 fills a log with a million events and times what a start pays for them.
 """
 
-import argparse
 import asyncio
 import sqlite3
 import tempfile
@@ -17,9 +16,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
+from _options import Options
+from _parts import can_run
 from pydantic_core import to_json
 
 from beforehand.adapters.sqlite.schema import lay_out_wal
@@ -28,8 +28,6 @@ from beforehand.app.stores import open_store
 from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter, Row
 from beforehand.testing.postgres_server import PostgresServer, find_programs
-
-AT_ONCE = 200
 
 
 @dataclass
@@ -106,42 +104,41 @@ def show(name: str, events: int, commits: int, took: Measured) -> None:
     print(f"{name:<28}{events:>9,}{commits:>9,}{rate:>12,.0f}{took.wall_s / commits * 1e3:>13.2f}{cpu_us:>14.0f}")
 
 
-async def compare(folder: Path, events: int) -> None:
+async def compare(folder: Path, events: int, at_once: int) -> None:
     print(f"{'':<28}{'events':>9}{'commits':>9}{'events/s':>12}{'ms/commit':>13}{'CPU µs/event':>14}")
     alone = max(events // 20, 1)
     took, commits = await chains(str(folder / "store-1.db"), 1, alone)
     show("store, alone", alone, commits, took)
     show("bare loop, alone", alone, alone, bare(folder, 1, alone))
-    each = max(events // AT_ONCE, 1)
-    took, commits = await chains(str(folder / f"store-{AT_ONCE}.db"), AT_ONCE, each)
-    show(f"store, {AT_ONCE} at once", AT_ONCE * each, commits, took)
-    show(f"bare loop, {AT_ONCE} a commit", AT_ONCE * each, each, bare(folder, AT_ONCE, each))
-    await compare_postgres(alone, each)
+    each = max(events // at_once, 1)
+    took, commits = await chains(str(folder / f"store-{at_once}.db"), at_once, each)
+    show(f"store, {at_once} at once", at_once * each, commits, took)
+    show(f"bare loop, {at_once} a commit", at_once * each, each, bare(folder, at_once, each))
+    await compare_postgres(alone, at_once, each)
 
 
-async def compare_postgres(alone: int, each: int) -> None:
+async def compare_postgres(alone: int, at_once: int, each: int) -> None:
     """The same chains on a Postgres server of their own, where its programs and the driver are installed."""
     programs = find_programs()
-    if programs is None or find_spec("psycopg") is None:
-        print("Without Postgres: its server or its driver is not installed.")
+    if programs is None or not can_run("Postgres", "psycopg", program=programs):
         return
     server = PostgresServer(programs, durable=True)
     try:
         took, commits = await chains(server.new_database(), 1, alone)
         show("Postgres, alone", alone, commits, took)
-        took, commits = await chains(server.new_database(), AT_ONCE, each)
-        show(f"Postgres, {AT_ONCE} at once", AT_ONCE * each, commits, took)
+        took, commits = await chains(server.new_database(), at_once, each)
+        show(f"Postgres, {at_once} at once", at_once * each, commits, took)
     finally:
         server.close()
 
 
-async def million(folder: Path, events: int = 1_000_000) -> None:
+async def million(folder: Path, events: int) -> None:
     """Fill a large log, then time what is asked of it at a start."""
     path, chunk = folder / "million.db", 5_000
     store = await SqliteStore.open(path, project=project, now_ms=lambda: 0)
     with measured() as filling:
         for start in range(0, events, chunk):
-            await store.append([step_event(n % 1000, n // 1000) for n in range(start, start + chunk)])
+            await store.append([step_event(n % 1000, n // 1000) for n in range(start, min(start + chunk, events))])
     await store.close()
     print(f"\n{events:,} events, {path.stat().st_size / 1e6:,.0f} MB, filled in {filling.wall_s:.1f} s")
     with measured() as opening:
@@ -164,15 +161,17 @@ async def million(folder: Path, events: int = 1_000_000) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure the log beside a bare SQLite loop.")
-    parser.add_argument("--folder", type=Path, help="where to write (default: a temporary folder)")
-    parser.add_argument("--events", type=int, default=40_000, help="events for the busy case (default: 40000)")
-    parser.add_argument("--million", action="store_true", help="also fill a log with a million events")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-        asyncio.run(compare(Path(folder), asked.events))
-        if asked.million:
-            asyncio.run(million(Path(folder)))
+    options = Options(__doc__)
+    options.add_argument("--folder", type=Path, help="where to write (default: a temporary folder)")
+    options.add_argument("--million", action="store_true", help="also fill a log with a million events")
+    options.add_size("--events", 40_000, 60, "events for the busy case")
+    options.add_size("--at-once", 200, 20, "chains that share commits")
+    options.add_size("million_events", 1_000_000, 1_000)
+    given = options.read()
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        asyncio.run(compare(Path(folder), given.events, given.at_once))
+        if given.million or given.smallest:
+            asyncio.run(million(Path(folder), given.million_events))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a log that has grown old costs: start-up, state, events and questions, before and after it was archived.
 
-    python benchmarks/log_age.py [--events N] [--folder DIR] [--questions] [--no-archive]
+    python benchmarks/log_age.py [--smallest] [--events N] [--folder DIR] [--questions] [--no-archive]
 
 A home is filled with finished runs of plans and transports of a fleet, straight through the store in big batches; the
 same home is then measured twice, the second time with all its events but the newest in the archive. `--questions` also
@@ -9,14 +9,11 @@ part of the log is read into tables of their own in the way that is used where n
 events take 0.7 GB before they are archived, and 0.3 GB more for the tables.
 """
 
-import argparse
 import asyncio
 import gc
 import resource
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -25,6 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
+from _live_server import live_server
+from _options import Options
 
 from beforehand.app.archiving import archive_events, holdings
 from beforehand.app.crafts import load_crafts
@@ -35,18 +34,17 @@ from beforehand.app.state import state_at, state_view
 from beforehand.app.stores import give_room_back, open_store
 from beforehand.crafts.rounds.questions import Question, Questions
 from beforehand.model.event import Event, iso
-from beforehand.model.fleet import Task, wire_of
+from beforehand.model.fleet import Task
+from beforehand.model.records import wire_of
 from beforehand.ports.search import SearchTimeError
 from beforehand.ports.store import EventFilter
 
 STEPS = 8
 EACH = 30
 """Events of one run and one transport."""
-APART_MS = 10_000
 BATCH = 5_000
 PEOPLE = ("ann", "bob", "carla", "dmitri", "eve")
 SCENE = "hall"
-GENTLY_S = 10
 NEXT = "next page"
 QUESTIONS = (
     "how many steps were completed yesterday?",
@@ -57,6 +55,14 @@ QUESTIONS = (
     "how long did transports take on average?",
     "how many events were recorded per hour yesterday?",
 )
+
+
+class Asking(NamedTuple):
+    """How long a part of the log is read in the server itself, what is asked, and whether a server is asked twice."""
+
+    gently_s: float
+    questions: tuple[str, ...]
+    server_of_archived: bool = True
 
 
 def run_events(number: int, now: int) -> Iterator[Event]:
@@ -143,17 +149,17 @@ def transport_events(number: int, now: int) -> Iterator[Event]:
     yield robot_in("idle")
 
 
-async def fill(settings: Settings, events: int) -> float:
+async def fill(settings: Settings, events: int, apart_ms: int) -> float:
     crafts = load_crafts()
     store = await open_store(
         settings.database, project=crafts.projection(), upcasters=crafts.upcasters(), now_ms=lambda: 0
     )
     began, batch, number, written = time.perf_counter(), list[Event](), 0, 0
-    at = round(time.time() * 1000) - events // EACH * APART_MS  # the last of it happened just now
+    at = round(time.time() * 1000) - events // EACH * apart_ms  # the last of it happened just now
     while written < events:
         batch += run_events(number, at)
         batch += transport_events(number, at)
-        number, at = number + 1, at + APART_MS
+        number, at = number + 1, at + apart_ms
         if len(batch) >= BATCH or written + len(batch) >= events:
             await store.append(batch)
             written, batch = written + len(batch), []
@@ -197,7 +203,7 @@ def taking() -> Iterator[list[Taken]]:
     taken.append(Taken(time.perf_counter() - began, _cpu_s() - cpu))
 
 
-async def measure(settings: Settings, with_questions: bool) -> dict[str, str]:
+async def measure(settings: Settings, asking: Asking | None) -> dict[str, str]:
     async with opened(settings) as (runtime, start_s):
         store = runtime.store
         held = await holdings(store)
@@ -215,16 +221,14 @@ async def measure(settings: Settings, with_questions: bool) -> dict[str, str]:
             "one old run replayed": _ms(await timed(lambda: store.events(limit=1000, only=old_run))),
             "GET /state?at= of the first 25,000 at most": f"{await timed(lambda: state_at(runtime, early)):.1f} s",
         }
-        if with_questions:
-            found |= await questions_cost(runtime, last)
-    if with_questions:
-        found |= await server_costs(settings)
+        if asking is not None:
+            found |= await questions_cost(runtime, last, asking)
     return found
 
 
-async def questions_cost(runtime: Runtime, last: int) -> dict[str, str]:
+async def questions_cost(runtime: Runtime, last: int, asking: Asking) -> dict[str, str]:
     """Making the tables, and each question twice: wall (CPU)."""
-    gently_s = await _gently(runtime)
+    gently_s = await _gently(runtime, asking.gently_s)
     with taking() as made, late() as ticks:
         await _until_read(runtime)
     tables = runtime.settings.home / "log.db.search"
@@ -236,7 +240,7 @@ async def questions_cost(runtime: Runtime, last: int) -> dict[str, str]:
         "the tables": f"{tables.stat().st_size / 1e6:.0f} MB",
     }
     before = None
-    for text in QUESTIONS:
+    for text in asking.questions:
         costs = []
         for _ in range(2):
             with taking() as taken:
@@ -266,27 +270,35 @@ async def asked(runtime: Runtime, text: str, follows: str | None) -> dict[str, A
         take_off()
 
 
-async def _gently(runtime: Runtime) -> float:
+async def _gently(runtime: Runtime, for_s: float) -> float:
     """Seconds per event where the server reads the log itself, a little at a time; measured on a part of it."""
     with tempfile.TemporaryDirectory(dir=runtime.settings.home) as folder:
         path = Path(folder) / "search"
         search = open_tables(runtime.store, load_crafts(), runtime.now, path)
-        began = time.perf_counter()
+        began, read = time.perf_counter(), 0
         reading = asyncio.create_task(search.keep_up())
-        await asyncio.sleep(GENTLY_S)
-        took = time.perf_counter() - began
+        while not read and not reading.done():  # on a busy machine a short time may pass before the first is read
+            await asyncio.sleep(for_s)
+            took, read = time.perf_counter() - began, _read_so_far(path)
         reading.cancel()
         await asyncio.wait({reading})
         await search.close()
-        with closing(sqlite3.connect(path)) as file:
-            (read,) = file.execute("SELECT seq FROM _place").fetchone()
-        return took / max(int(read), 1)
+        return took / max(read, 1)
+
+
+def _read_so_far(tables: Path) -> int:
+    if not tables.exists():
+        return 0
+    with closing(sqlite3.connect(tables)) as file:
+        if not file.execute("SELECT 1 FROM sqlite_master WHERE name = '_place'").fetchone():
+            return 0
+        return int((file.execute("SELECT seq FROM _place").fetchone() or (0,))[0])
 
 
 @contextmanager
 def late() -> Iterator[list[float]]:
     """How late the event loop was whenever it was to do something."""
-    ticks: list[float] = []
+    ticks = [0.0]  # what is over at once is never late
 
     async def tick() -> None:
         while True:
@@ -312,24 +324,17 @@ async def _until_read(runtime: Runtime) -> None:
 
 async def server_costs(settings: Settings) -> dict[str, str]:
     """`beforehand up` over the same home, with its tables there."""
-    words = ["-m", "beforehand", "up", "--no-open", "--port", "0", "--home", str(settings.home)]
     began = time.perf_counter()
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, *words, cwd=settings.home, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert process.stdout is not None
-    try:
-        url = (await process.stdout.readline()).decode().rpartition(" ")[2].strip()
-        async with httpx2.AsyncClient(base_url=f"{url}/api/v1", trust_env=False) as http:
-            await _answered(http, "/health")
-            found = {"up answers after": f"{time.perf_counter() - began:.1f} s"}
-            for turn in ("first", "then"):
-                took = await timed(lambda: _answered(http, "/state"))
-                found[f"up: GET /state, {turn}"] = _ms(took)
-        return found
-    finally:
-        process.terminate()
-        await process.wait()
+    async with (
+        live_server(settings.home) as url,
+        httpx2.AsyncClient(base_url=f"{url}/api/v1", trust_env=False) as http,
+    ):
+        await _answered(http, "/health")
+        found = {"up answers after": f"{time.perf_counter() - began:.1f} s"}
+        for turn in ("first", "then"):
+            took = await timed(lambda: _answered(http, "/state"))
+            found[f"up: GET /state, {turn}"] = _ms(took)
+    return found
 
 
 async def _answered(http: httpx2.AsyncClient, path: str) -> None:
@@ -340,18 +345,20 @@ def _ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
 
 
-async def grow_old(folder: Path, events: int, with_questions: bool, with_archive: bool) -> None:
+async def grow_old(folder: Path, events: int, apart_ms: int, asking: Asking | None, with_archive: bool) -> None:
     settings = load_settings({"home": str(folder / "home")}, {}, folder / "none")
-    print(f"{events:,} events written in {await fill(settings, events):.0f} s")
-    fresh = await measure(settings, with_questions)
-    old = await archived(settings, with_questions) if with_archive else {}
+    print(f"{events:,} events written in {await fill(settings, events, apart_ms):.0f} s")
+    fresh = await measure(settings, asking)
+    if asking is not None:
+        fresh |= await server_costs(settings)
+    old = await archived(settings, asking) if with_archive else {}
     width, wide = max(map(len, fresh)), max(map(len, fresh.values()))
     print(f"{'':{width}}  {'in the log':>{wide}}  {'archived' if old else '':>{wide}}")
     for name, before in fresh.items():
         print(f"{name:{width}}  {before:>{wide}}  {old.get(name, ''):>{wide}}")
 
 
-async def archived(settings: Settings, with_questions: bool) -> dict[str, str]:
+async def archived(settings: Settings, asking: Asking | None) -> dict[str, str]:
     """The same with all but the newest events in the archive, the tables made anew from there."""
     async with opened(settings) as (runtime, _):
         began = time.perf_counter()
@@ -364,20 +371,28 @@ async def archived(settings: Settings, with_questions: bool) -> dict[str, str]:
     )
     for end in ("", "-wal", "-shm"):
         (settings.home / f"log.db.search{end}").unlink(missing_ok=True)
-    return await measure(settings, with_questions)
+    found = await measure(settings, asking)
+    if asking is not None and asking.server_of_archived:
+        found |= await server_costs(settings)
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--events", type=int, default=200_000, help="how many events; ten million need 10 GB of disk")
-    parser.add_argument("--folder", type=Path, help="where to make the home; a temporary folder by default")
-    parser.add_argument("--questions", action="store_true", help="also make and ask the tables for questions")
-    parser.add_argument("--no-archive", action="store_true", help="leave out what is measured after archiving")
-    given = parser.parse_args()
+    options = Options(__doc__)
+    options.add_size("--events", 200_000, 3_600, "how many events; ten million need 10 GB of disk")
+    # Few events are far apart, so that something of everything that is asked for happened yesterday, whatever the hour.
+    options.add_size("apart_ms", 10_000, 2_070_000)
+    few = tuple(text for text in QUESTIONS if text != NEXT)  # they have no next page
+    options.add_size("asking", Asking(10.0, QUESTIONS), Asking(0.2, few, server_of_archived=False))
+    options.add_argument("--folder", type=Path, help="where to make the home; a temporary folder by default")
+    options.add_argument("--questions", action="store_true", help="also make and ask the tables for questions")
+    options.add_argument("--no-archive", action="store_true", help="leave out what is measured after archiving")
+    given = options.read()
     gc.set_threshold(20_000, 20, 20)  # as the command line has it
+    asking = given.asking if given.questions or given.smallest else None
     folder = Path(tempfile.mkdtemp(prefix="log-age-", dir=given.folder))
     try:
-        asyncio.run(grow_old(folder, given.events, given.questions, not given.no_archive))
+        asyncio.run(grow_old(folder, given.events, given.apart_ms, asking, not given.no_archive))
     finally:
         shutil.rmtree(folder)
 

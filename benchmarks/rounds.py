@@ -1,12 +1,11 @@
 """How fast questions to the past are answered over a large log.
 
-    python benchmarks/rounds.py [--folder DIR] [--events N]
+    python benchmarks/rounds.py [--smallest] [--folder DIR] [--events N]
 
-A log of a million events is filled and read into the tables for searching; then every question is asked ten times. The
-same counts over the log itself, by SQLite without those tables, are beside them.
+A log of a million events is filled and read into the tables for searching; then every question is asked several times.
+The same counts over the log itself, by SQLite without those tables, are beside them.
 """
 
-import argparse
 import asyncio
 import sqlite3
 import tempfile
@@ -14,6 +13,8 @@ import time
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from _options import Options
 
 from beforehand.adapters.search.embedded import EmbeddedSearch
 from beforehand.adapters.sqlite.store import SqliteStore
@@ -121,7 +122,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-async def measure(folder: Path, events: int) -> None:
+async def measure(folder: Path, events: int, asked: int) -> None:
     crafts = load_crafts(built_in_only=True)
     store = await SqliteStore.open(folder / "log.db", project=lambda event: (), now_ms=lambda: START)
     for start in range(0, events, CHUNK):
@@ -134,10 +135,10 @@ async def measure(folder: Path, events: int) -> None:
     took = time.perf_counter() - began
     sizes = [(folder / name).stat().st_size / 1e6 for name in ("log.db", "log.db.search")]
     print(f"{events:,} events, log {sizes[0]:,.0f} MB, tables {sizes[1]:,.0f} MB, read in {took:.1f} s\n")
-    print(f"{'':<40}{'found':>10}{'ms, median of 10':>18}")
+    print(f"{'':<40}{'found':>10}{f'ms, median of {asked}':>18}")
     for name, (index, body) in QUESTIONS.items():
         times = []
-        for _ in range(10):
+        for _ in range(asked):
             began = time.perf_counter()
             found = await search.search(index, body)
             times.append(time.perf_counter() - began)
@@ -151,15 +152,13 @@ async def measure(folder: Path, events: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure searching over a large log.")
-    parser.add_argument("--folder", type=Path, help="where to write (default: a temporary folder)")
-    parser.add_argument("--events", type=int, default=1_000_000, help="how many events (default: 1000000)")
-    asked = parser.parse_args()
-    if asked.folder is not None:
-        asyncio.run(measure(asked.folder, asked.events))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(measure(Path(folder), asked.events))
+    options = Options(__doc__)
+    options.add_argument("--folder", type=Path, help="where to write (default: a temporary folder)")
+    options.add_size("--events", 1_000_000, 2_000)
+    options.add_size("--times", 10, 1, "how often each question is asked")
+    given = options.read()
+    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+        asyncio.run(measure(Path(folder), given.events, given.times))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a step costs on one machine and on several: local on SQLite and on Postgres, and on Temporal.
 
-    python benchmarks/scale.py [--rounds N] [--folder DIR]
+    python benchmarks/scale.py [--smallest] [--rounds N] [--folder DIR]
 
 Every step is a call of `wait` for no time at all: only the engine is measured. `one after the other` is one plan whose
 steps wait for each other; `at once` are many plans of a few steps. Temporal has one, two and three worker
@@ -9,7 +9,6 @@ limits, that keeps no log. The limit for ours is 1.3 times the bare one. All con
 rounds counts. The processor time is of every process that takes part, the Temporal server among them, but not Postgres.
 """
 
-import argparse
 import asyncio
 import os
 import subprocess
@@ -19,8 +18,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
+
+from _options import Options
+from _parts import can_run
 
 from beforehand.app.intake import PlanInput
 from beforehand.app.plans import create_plan
@@ -30,12 +31,19 @@ from beforehand.app.settings import load_settings
 from beforehand.testing.postgres_server import PostgresServer, find_programs
 from beforehand.testing.temporal_server import TemporalServer, find_temporal
 
-ONE_BY_ONE = 30
-PLANS, EACH = 40, 5
 TICKS = os.sysconf("SC_CLK_TCK")
 Run = Callable[[int], Awaitable[None]]
 """Carries out one plan of so many steps."""
 Contest = Callable[[Path], Awaitable["Costs"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """How many steps one plan has, and how many plans of how many steps go on at once."""
+
+    one_by_one: int
+    plans: int
+    each: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +76,11 @@ async def cost(steps: int, work: Awaitable[object], pids: list[int]) -> Cost:
     return Cost(wall * 1000 / steps, cpu * 1000 / steps)
 
 
-async def costs(run: Run, pids: list[int]) -> Costs:
+async def costs(work: Work, run: Run, pids: list[int]) -> Costs:
     await run(2)  # the first plan of a process pays for imports
-    one_by_one = await cost(ONE_BY_ONE, run(ONE_BY_ONE), pids)
-    at_once = await cost(PLANS * EACH, asyncio.gather(*(run(EACH) for _ in range(PLANS))), pids)
+    one_by_one = await cost(work.one_by_one, run(work.one_by_one), pids)
+    together = asyncio.gather(*(run(work.each) for _ in range(work.plans)))
+    at_once = await cost(work.plans * work.each, together, pids)
     return Costs(one_by_one, at_once)
 
 
@@ -113,22 +122,22 @@ def step(at: int) -> dict[str, object]:
     return {"id": f"s{at}", "tool": "wait", "args": {"seconds": 0}, "dependsOn": needs}
 
 
-async def on_this_machine(folder: Path, postgres: PostgresServer | None) -> Costs:
+async def on_this_machine(work: Work, folder: Path, postgres: PostgresServer | None) -> Costs:
     flags = {} if postgres is None else {"db": postgres.new_database()}
     async with beforehand(folder, **flags) as run:
-        return await costs(run, [os.getpid()])
+        return await costs(work, run, [os.getpid()])
 
 
-async def on_temporal(folder: Path, temporal: TemporalServer, count: int) -> Costs:
+async def on_temporal(work: Work, folder: Path, temporal: TemporalServer, count: int) -> Costs:
     prefix = folder.name
     command = (sys.executable, "-m", "beforehand", "worker", "--tools", "wait", "--temporal", temporal.address)
     os.environ["BEFOREHAND_TEMPORAL_PREFIX"] = prefix
     with workers(count, *command) as pids:
         async with beforehand(folder, engine="temporal", temporal=temporal.address, temporal_prefix=prefix) as run:
-            return await costs(run, [os.getpid(), temporal.pid, *pids])
+            return await costs(work, run, [os.getpid(), temporal.pid, *pids])
 
 
-async def on_bare_temporal(folder: Path, temporal: TemporalServer, count: int) -> Costs:
+async def on_bare_temporal(work: Work, folder: Path, temporal: TemporalServer, count: int) -> Costs:
     import _bare_temporal as bare
     from temporalio.client import Client
 
@@ -141,21 +150,23 @@ async def on_bare_temporal(folder: Path, temporal: TemporalServer, count: int) -
                 name = f"bare-{time.perf_counter_ns()}"
                 await client.execute_workflow(bare.Bare.run, args=[steps, tools], id=name, task_queue=runs)
 
-            return await costs(run, [os.getpid(), temporal.pid, *pids])
+            return await costs(work, run, [os.getpid(), temporal.pid, *pids])
 
 
 # -- the table -------------------------------------------------------------------------------------------------------
 
 
-def contestants(postgres: PostgresServer | None, temporal: TemporalServer | None) -> dict[str, Contest]:
-    found: dict[str, Contest] = {"local, SQLite": lambda folder: on_this_machine(folder, None)}
+def contestants(
+    work: Work, counts: tuple[int, ...], postgres: PostgresServer | None, temporal: TemporalServer | None
+) -> dict[str, Contest]:
+    found: dict[str, Contest] = {"local, SQLite": lambda folder: on_this_machine(work, folder, None)}
     if postgres is not None:
-        found["local, Postgres"] = lambda folder: on_this_machine(folder, postgres)
+        found["local, Postgres"] = lambda folder: on_this_machine(work, folder, postgres)
     if temporal is not None:
-        for count in (1, 2, 3):
+        for count in counts:
             label = f"{count} worker{'s' if count > 1 else ''}"
-            found[f"Temporal, {label}"] = lambda folder, count=count: on_temporal(folder, temporal, count)
-            found[f"bare Temporal, {label}"] = lambda folder, count=count: on_bare_temporal(folder, temporal, count)
+            found[f"Temporal, {label}"] = lambda folder, n=count: on_temporal(work, folder, temporal, n)
+            found[f"bare Temporal, {label}"] = lambda folder, n=count: on_bare_temporal(work, folder, temporal, n)
     return found
 
 
@@ -179,18 +190,14 @@ def show(found: dict[str, Costs]) -> None:
     print("\nx bare: the time of a step at once, beside the bare workflow on as many workers; 1.3 is the limit.")
 
 
-async def measure(rounds: int, folder: Path) -> dict[str, Costs]:
-    programs = find_programs() if find_spec("psycopg") else None
-    program = find_temporal() if find_spec("temporalio") else None
-    for name, thing in (("Postgres", programs), ("Temporal", program)):
-        if thing is None:
-            print(f"{name} is not installed here, so it is left out.")
-    postgres = PostgresServer(programs, durable=True) if programs else None
-    temporal = TemporalServer(program) if program else None
+async def measure(work: Work, counts: tuple[int, ...], rounds: int, folder: Path | None) -> dict[str, Costs]:
+    programs, program = find_programs(), find_temporal()
+    postgres = PostgresServer(programs, durable=True) if can_run("Postgres", "psycopg", program=programs) else None
+    temporal = TemporalServer(program) if can_run("Temporal", "temporalio", program=program) else None
     try:
         found: dict[str, list[Costs]] = {}
         for _ in range(rounds):
-            for name, contest in contestants(postgres, temporal).items():
+            for name, contest in contestants(work, counts, postgres, temporal).items():
                 with tempfile.TemporaryDirectory(dir=folder) as home:
                     found.setdefault(name, []).append(await contest(Path(home)))
         return {name: best(costs) for name, costs in found.items()}
@@ -201,11 +208,13 @@ async def measure(rounds: int, folder: Path) -> dict[str, Costs]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--folder", type=Path, default=None, help="Where the logs are written.")
-    given = parser.parse_args()
-    show(asyncio.run(measure(given.rounds, given.folder)))
+    options = Options(__doc__)
+    options.add_argument("--folder", type=Path, default=None, help="where the logs are written")
+    options.add_size("--rounds", 3, 1)
+    options.add_size("--workers", (1, 2, 3), (1,), "worker processes on Temporal")
+    options.add_size("work", Work(one_by_one=30, plans=40, each=5), Work(one_by_one=2, plans=2, each=2))
+    given = options.read()
+    show(asyncio.run(measure(given.work, given.workers, given.rounds, given.folder)))
 
 
 if __name__ == "__main__":

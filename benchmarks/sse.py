@@ -4,10 +4,9 @@ A server with its own home runs in a process of its own; the clients, bare socke
 through the server's runtime at a steady pace and as fast as it can. Beside it, as the limit: a bare loop that writes
 the same bytes to as many sockets and does nothing else.
 
-    python benchmarks/sse.py [--clients 500] [--events 500]
+    python benchmarks/sse.py [--smallest] [--clients 500] [--events 500]
 """
 
-import argparse
 import asyncio
 import json
 import multiprocessing
@@ -20,13 +19,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from _options import Options
+
 EVENT = {"taskId": "t1", "stepId": "step_1", "status": "running", "text": "x" * 120}
 PACES = (("steady, 20 events/s", 20.0), ("as fast as the log", 0.0))
-
-
-def cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 def memory_mb() -> float:
@@ -98,13 +94,13 @@ async def _obey(pipe: Connection, write: Any, following: Any) -> None:
         count, pace, clients = asked
         while following() < clients:  # noqa: ASYNC110  nothing tells when the last one has come
             await asyncio.sleep(0.01)
-        began, used = time.perf_counter(), cpu_s()
+        began, used = time.perf_counter(), time.process_time()
         for number in range(count):
             await write()
             if pace:
                 await asyncio.sleep(max(0.0, began + (number + 1) / pace - time.perf_counter()))
         await loop.run_in_executor(None, pipe.recv)
-        pipe.send((time.perf_counter() - began, cpu_s() - used, memory_mb()))
+        pipe.send((time.perf_counter() - began, time.process_time() - used, memory_mb()))
 
 
 # -- the clients -----------------------------------------------------------------------------------------------------
@@ -179,10 +175,10 @@ def measure(bare: bool, followers: int, events: int) -> list[tuple[str, float, f
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--clients", type=int, default=500)
-    parser.add_argument("--events", type=int, default=500)
-    given = parser.parse_args()
+    options = Options(__doc__)
+    options.add_size("--clients", 500, 3)
+    options.add_size("--events", 500, 5)
+    given = options.read()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4 * given.clients)), hard))
     print(f"{given.clients} followers of one log")

@@ -6,13 +6,14 @@ Each command runs in an empty folder, in turns with the others, and its cheapest
 rest is somebody else's work.
 """
 
-import argparse
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from _options import Options
 
 PLAN = '{"steps": [{"id": "a", "tool": "wait", "args": {"seconds": 1}}]}'
 COMMANDS = {
@@ -37,9 +38,9 @@ def cpu_s(words: list[str], folder: Path) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--times", type=int, default=7)
-    times = parser.parse_args().times
+    options = Options(__doc__)
+    options.add_size("--times", 7, 1)
+    times = options.read().times
     best = dict.fromkeys(COMMANDS, float("inf"))
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "plan.json").write_text(PLAN, encoding="utf-8")

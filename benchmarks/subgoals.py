@@ -1,6 +1,6 @@
 """What a sub-goal costs, and what the planner reads of it, beside LangGraph's Send without and with its SQLite saver.
 
-    python benchmarks/subgoals.py [--dir FOLDER] [--turns N]
+    python benchmarks/subgoals.py [--smallest] [--dir FOLDER] [--turns N]
 
 Workers do nothing and deliver 40 rows each. Planners are functions; Beforehand's is also measured as one that is waited
 for between two commits, as a model is. Three shapes: 3 rounds of 20 workers, whose results share commits; 20 questions
@@ -10,26 +10,24 @@ Then, round by round, the size of the planner's prompt beside one with whole pay
 `make bench-peers` has installed it.
 """
 
-import argparse
 import asyncio
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import _contest
+from _contest import Figures
+from _options import Options
+from _parts import PEERS, can_run
 from _subgoal_contestants import Shape, ask, opened, planner_of
 
 from beforehand.crafts.rounds.core.prompt import prompt_of
 
 CONTESTANTS = Path(__file__).with_name("_subgoal_contestants.py")
-SHAPES = {
-    "3 rounds of 20": Shape(3, 20, 30),
-    "20 of them at once": Shape(3, 20, 40, 20),
-    "20 rounds of 1": Shape(20, 1, 20),
-}
+MEASURED = (Shape(3, 20, 30), Shape(3, 20, 40, 20), Shape(20, 1, 20))
+SMALLEST = (Shape(2, 3, 2, 2),)
 OURS = "beforehand"
 NAMES = {
     "Beforehand, log with full sync": OURS,
@@ -39,45 +37,33 @@ NAMES = {
     "the same, saved while it goes on": "langgraph-sqlite-async",
 }
 CHARS_PER_TOKEN = 4
-PATIENCE_S = 120
-Cells = dict[tuple[str, str], dict[str, float]]
+Cells = dict[tuple[str, str], Figures]
 
 
-def run(name: str, shape: Shape, folder: Path) -> dict[str, float] | None:
-    """One contestant in a process of its own; None when what it needs is not installed."""
-    sizes = [f"--{size.replace('_', '-')}={value}" for size, value in shape._asdict().items()]
-    with tempfile.TemporaryDirectory(dir=folder) as home:
-        command = [sys.executable, str(CONTESTANTS), name, "--home", home, *sizes]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
-    if done.returncode == 3:
-        return None
-    if done.returncode != 0:
-        sys.exit(f"{name} failed:\n{done.stderr[-3000:]}")
-    result: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
-    return result
+def label_of(shape: Shape) -> str:
+    each = f"{shape.rounds} rounds of {shape.workers}"
+    return each if shape.at_once == 1 else f"{shape.at_once} of {each} at once"
 
 
-def measure(folder: Path, turns: int) -> Cells:
-    found: Cells = {}
-    for _ in range(turns):
-        for label, shape in SHAPES.items():
-            for name in NAMES.values():
-                result = run(name, shape, folder)
-                if result is not None:
-                    before = found.get((name, label), result)
-                    found[name, label] = {size: min(before[size], result[size]) for size in result}
-    return found
+def measure(folder: Path, turns: int, shapes: tuple[Shape, ...]) -> Cells:
+    with_peers = can_run("LangGraph", "langgraph", "aiosqlite", remedy=PEERS)
+    contestants = {
+        (name, label_of(shape)): [name, *map(str, shape)]
+        for shape in shapes
+        for name in NAMES.values()
+        if with_peers or name.startswith(OURS)
+    }
+    return _contest.hold(CONTESTANTS, contestants, turns, folder)
 
 
 def show(found: Cells) -> None:
-    if all(name.startswith(OURS) for name, _ in found):
-        print("LangGraph is not installed, so it is left out; make bench-peers installs it.")
-    print(f"\n{'per sub-goal':<36}" + "".join(f"{shape:>27}" for shape in SHAPES))
-    print(f"{'':<36}" + f"{'µs':>11}{'CPU µs':>8}{'times':>8}" * 3)
+    shapes = list(dict.fromkeys(shape for _, shape in found))
+    print(f"\n{'per sub-goal':<36}" + "".join(f"{shape:>30}" for shape in shapes))
+    print(f"{'':<36}" + f"{'µs':>14}{'CPU µs':>8}{'times':>8}" * len(shapes))
     for label, name in NAMES.items():
-        if (name, next(iter(SHAPES))) in found:
-            pairs = [(found[name, shape], found[OURS, shape]) for shape in SHAPES]
-            cells = (f"{a['us']:>11.0f}{a['cpu_us']:>8.0f}{a['cpu_us'] / b['cpu_us']:>7.1f}x" for a, b in pairs)
+        if (name, shapes[0]) in found:
+            pairs = [(found[name, shape], found[OURS, shape]) for shape in shapes]
+            cells = (f"{a['us']:>14.0f}{a['cpu_us']:>8.0f}{a['cpu_us'] / b['cpu_us']:>7.1f}x" for a, b in pairs)
             print(f"{label:<36}" + "".join(cells))
     print("\n`times` is CPU beside Beforehand's: of the whole process, user and kernel, all threads.")
 
@@ -102,13 +88,14 @@ async def show_prompts(shape: Shape, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()), help="where the logs are written")
-    parser.add_argument("--turns", type=int, default=3)
-    given = parser.parse_args()
+    options = Options(__doc__)
+    options.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()), help="where the logs are written")
+    options.add_size("--turns", 3, 1)
+    options.add_size("shapes", MEASURED, SMALLEST)
+    given = options.read()
     print(f"Logs in {given.dir}, {os.cpu_count()} processors, best of {given.turns} turns.")
-    show(measure(given.dir, given.turns))
-    asyncio.run(show_prompts(SHAPES["3 rounds of 20"], given.dir))
+    show(measure(given.dir, given.turns, given.shapes))
+    asyncio.run(show_prompts(given.shapes[0], given.dir))
 
 
 if __name__ == "__main__":
