@@ -33,9 +33,11 @@ UNTIL = """([holds, given]) => new Promise((done, giveUp) => {
 
 @dataclass
 class Pages:
-    """Pages of one browser. What one of them complains about on its console fails the test, unless it is expected."""
+    """The pages of one test. What one of them complains about on its console fails the test, unless it is expected."""
 
     browser: Any
+    contexts: list[Any] = field(default_factory=list)
+    """One for each person; nothing of a context, such as a login or a setting, is seen in another."""
     complaints: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
 
@@ -48,6 +50,7 @@ class Pages:
         if like is None:
             asked = {"viewport": DESK, "base_url": server.url, "reduced_motion": "reduce", **options}
             context = await self.browser.new_context(**asked)
+            self.contexts.append(context)
             if who is not None:
                 answer = await context.request.post("/api/v1/login", data={"token": server.tokens[who]})
                 assert answer.ok, await answer.text()
@@ -62,13 +65,17 @@ class Pages:
     async def shown(self) -> str:
         """Where each page is and the words on it."""
         told = []
-        for page in [page for context in self.browser.contexts for page in context.pages]:
+        for page in [page for context in self.contexts for page in context.pages]:
             try:
                 words = await page.locator("body").inner_text(timeout=5_000)
             except Exception as error:  # whatever is wrong with a page, the others are told
                 words = str(error)
             told.append(f"-- {page.url}\n{words}")
         return "\n".join(told)
+
+    async def close(self) -> None:
+        for context in self.contexts:
+            await context.close()
 
     def unexpected(self) -> list[str]:
         return [told for told in self.complaints if not any(re.search(known, told) for known in self.expected)]

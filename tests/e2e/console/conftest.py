@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from tests.e2e.console.browser import FLAGS, Pages
 from tests.e2e.console.serving import Up, stop_all
 
@@ -25,6 +26,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.xdist_group(f"console-{item.path.stem}"))
             item.add_marker(pytest.mark.needs("chromium", "playwright", "npm"))
+            # A browser belongs to one event loop, so its tests run on that; the first marker is the one that counts.
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +43,7 @@ def built(repository: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def up(built: None, tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Up]]]:
     """`await up("weld_star", speed=20, tokens={"ann": "operator"})`: a server of the test's own, stopped at its end."""
     servers: list[Up] = []
@@ -61,27 +64,34 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     return report
 
 
-@pytest.fixture
-async def pages(executable: Callable[[str], Path], request: pytest.FixtureRequest) -> AsyncIterator[Pages]:
-    """Pages of a browser of the test's own. What they show when a test fails is a part of its report."""
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(executable: Callable[[str], Path]) -> AsyncIterator[Any]:
+    """One browser for each process of tests."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(executable("chromium")), args=FLAGS)
-        opened = Pages(browser)
+        opened = await playwright.chromium.launch(executable_path=str(executable("chromium")), args=FLAGS)
         yield opened
-        if request.node.stash.get(FAILED, False):
-            sys.stdout.write(await opened.shown())
-        await browser.close()
+        await opened.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def pages(browser: Any, request: pytest.FixtureRequest) -> AsyncIterator[Pages]:
+    """Pages of the test's own. What they show when it fails is a part of its report."""
+    opened = Pages(browser)
+    yield opened
+    if request.node.stash.get(FAILED, False):
+        sys.stdout.write(await opened.shown())
+    await opened.close()
     assert opened.unexpected() == []
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def demo(up: Callable[..., Awaitable[Up]]) -> Up:
     """The scenes of the demo, twenty times as fast as life."""
     return await up("weld_star", "cross_dock", speed=20)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(demo: Up, pages: Pages) -> Any:
     return await pages.new(demo)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 from tests.e2e.console.browser import PHONE, Pages, no_barriers, open_screen, until
 from tests.e2e.console.serving import Up
@@ -11,7 +11,7 @@ from tests.e2e.console.serving import Up
 Start = Callable[..., Awaitable[Up]]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def hall(up: Start) -> Up:
     """A fleet that has been at work."""
     server = await up("cross_dock", speed=20)
@@ -19,7 +19,7 @@ async def hall(up: Start) -> Up:
     return server
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def ask(hall: Up, pages: Pages) -> Any:
     page = await pages.new(hall)
     await open_screen(page, "/ask")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import pytest
+import pytest_asyncio
 from tests.e2e.console.browser import PHONE, Pages, no_barriers, open_screen
 from tests.e2e.console.serving import Up
 from tests.e2e.console.wire import small_hall
@@ -13,7 +13,7 @@ Start = Callable[..., Awaitable[Up]]
 PLT = {"length": 1.2, "width": 0.8}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def hall(up: Start) -> Up:
     """A scene that names a recognition file which nobody has kept yet."""
     server = await up(tokens={"root": "admin", "vic": "viewer"})

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+import pytest_asyncio
 from tests.e2e.console.browser import PHONE, Pages, no_barriers, open_screen, until
 from tests.e2e.console.serving import Up
 
@@ -22,7 +22,7 @@ async def run_of(server: Up, name: str, step: dict[str, Any]) -> Any:
     return await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1})
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def past(up: Start) -> Up:
     """A server on which a run failed, one was denied with a note, and one waits for an answer."""
     server = await up("weld_star", "cross_dock", speed=20)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 from tests.e2e.console.browser import PHONE, Pages, no_barriers, open_screen
 from tests.e2e.console.serving import Up
@@ -29,12 +30,12 @@ GREET = {
 }
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def cells(up: Start) -> Up:
     return await up("weld_star", "cross_dock", "apartment")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def new(cells: Up, pages: Pages) -> Any:
     pages.expect(REFUSED)
     page = await pages.new(cells)

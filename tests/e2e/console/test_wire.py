@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from tests.e2e.console.browser import Pages, axe, open_screen
 from tests.e2e.console.serving import Up
 from tests.e2e.console.test_floor import click_on_map, drawn
@@ -47,7 +48,7 @@ IN_THE_GATE = ("pickDrop",)
 WORKS = ("moving_to_pick", "picking", "moving_to_drop")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def wired(up: Start, tmp_path: Path) -> AsyncIterator[Wire]:
     """`server, robots = await wired(small_hall(…), BLIND)`: robots behind real ports, with faults of their own."""
     halls: list[Wired] = []
