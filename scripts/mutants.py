@@ -31,7 +31,7 @@ from mutation import Mutant, mutants_of
 
 ENOUGH = 0.9
 TEST_S = 60
-"""A test that takes longer hangs: it has failed."""
+"""A test that takes longer, or a third of a mutant's time, hangs: it has failed."""
 CLOSE_S = 20
 """How long tests that are cut off may take to stop what they have started."""
 
@@ -107,7 +107,7 @@ def first_failure(tree: Path, tests: Iterable[str], seed: int, limit_s: float, w
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("CI", None)
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb", "no", "-rfE", "-p", "no:cacheprovider"]
-    command += ["-m", "not soak", "--timeout", str(TEST_S), "--hypothesis-seed", str(seed)]
+    command += ["-m", "not soak", "--timeout", str(min(TEST_S, limit_s / 3)), "--hypothesis-seed", str(seed)]
     command += [*(f"--deselect={name}" for name in without), *tests]
     both = subprocess.STDOUT
     ran = subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.PIPE, stderr=both, text=True)
