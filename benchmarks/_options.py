@@ -1,7 +1,7 @@
 """The options of a benchmark. Each of its sizes has two values: the one that is measured, and the smallest.
 
-`--smallest` takes the smallest of them all: the benchmark does everything it does, on so little that it ends in a few
-seconds. This shows that it runs. A size that is named with a value of its own has that value.
+`--smallest` takes the smallest of them all: the benchmark does what it does on so little that it ends in a few seconds.
+This shows that it runs. A size that is named with a value of its own has that value.
 """
 
 import argparse
