@@ -10,7 +10,7 @@ from beforehand.model.event import Event, iso
 from beforehand.ports.search import Field, Index, Noun, Searchable
 
 T0 = 1_767_268_800_000
-INDEXES = {index.name: index for index in indexes_of([SEARCHABLE])}
+INDEXES = {index.name: index for index in indexes_of(iter([SEARCHABLE]))}
 
 
 def documents(index: str, *events: Event) -> dict[str, Any]:
