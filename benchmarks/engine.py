@@ -66,8 +66,8 @@ def show_shapes(found: Found, labels: list[str], shapes: list[str]) -> None:
     for label in labels:
         if label != "Beforehand":
             pairs = [(found[label, shape], found["Beforehand", shape]) for shape in shapes]
-            cells = (f"{a['ms'] / b['ms']:>13.1f}x{a['cpu_ms'] / b['cpu_ms']:>11.1f}x" for a, b in pairs)
-            print(f"{label:<24}" + "".join(cells))
+            ratios = (f"{a['ms'] / b['ms']:>13.1f}x{a['cpu_ms'] / b['cpu_ms']:>11.1f}x" for a, b in pairs)
+            print(f"{label:<24}" + "".join(ratios))
 
 
 def show_large(folder: Path, sizes: tuple[int, ...]) -> None:
