@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.budgets import Budgets
 
 from beforehand.testing.postgres_server import PostgresServer, find_programs
 from beforehand.testing.temporal_server import TemporalServer, find_temporal
@@ -84,7 +85,15 @@ def require(thing: str) -> str:
     return found
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--budgets", action="store_true", help="tell what each folder costs; more than its share is a failure"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--budgets") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Budgets())
     config.addinivalue_line("markers", "needs(*things): skip, or fail with CI=true, where one of them is missing")
     config.addinivalue_line("markers", "soak: takes long or reaches out; make soak runs it, make test does not")
 

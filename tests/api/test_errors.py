@@ -128,7 +128,8 @@ async def test_what_is_no_http_is_told_so(server: Any, said: bytes) -> None:
     parts = urlsplit(server.url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     writer.write(said)
-    answer = await asyncio.wait_for(reader.read(), 30)
+    async with asyncio.timeout(30):
+        answer = await reader.read()
     writer.close()
     assert answer.startswith(b"HTTP/1.1 400 ")
     head, _, body = answer.partition(b"\r\n\r\n")

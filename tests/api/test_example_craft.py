@@ -117,7 +117,8 @@ async def test_a_crash_before_or_after_the_valve_opens_is_resolved_by_the_probe(
         async with serve_with() as server:
             await server.call("PUT", "/scenes/glasshouse", document)
             run_id = await started(server, "water bed 2 for 0.5 seconds")
-            await asyncio.wait_for(reached.wait(), 30)
+            async with asyncio.timeout(30):
+                await reached.wait()
     async with serve_with() as server:
         assert (await server.call("GET", f"/runs/{run_id}"))["steps"][0]["status"] == "running"
         await recover(server.runtime, ())

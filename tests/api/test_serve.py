@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 RUN = """
-import asyncio, json, sys
+import json, sys
 from beforehand.app.logs import configure_logs
 from beforehand.app.settings import load_settings
+from beforehand.cli.exits import Stopped
+from beforehand.cli.run_async import run_async
 from beforehand.model.errors import BeforehandError
 from beforehand.server.serve import serve
 
@@ -25,7 +27,10 @@ flags = json.loads(sys.argv[1])
 scenes = flags.pop("scenes", [])
 configure_logs()
 try:
-    asyncio.run(serve(load_settings(flags, {}), scenes=scenes, ready=lambda url: print(url, flush=True)))
+    served = serve(load_settings(flags, {}), scenes=scenes, ready=lambda url: print(url, flush=True))
+    run_async(served, log_level=None)
+except Stopped:
+    pass
 except BeforehandError as error:
     print(type(error).__name__, error.says, error.hint, file=sys.stderr)
     sys.exit(2)

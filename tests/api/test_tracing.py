@@ -136,7 +136,8 @@ async def test_a_collector_that_says_nothing_keeps_nobody(tmp_path: Path) -> Non
         async with serving(tmp_path, otel=silent.url) as server:
             run = await server.start(server.step("one"))
             await server.ended(run["runId"])
-        await asyncio.wait_for(silent.asked.wait(), 30)
+        async with asyncio.timeout(30):
+            await silent.asked.wait()
         assert silent.spans == [], "it was left although it never answered"
 
 

@@ -70,7 +70,7 @@ MEANT = {
 
 
 def told(line: str) -> str:
-    from beforehand.cli.main import call
+    from beforehand.cli.commands import call
 
     err = io.StringIO()
     with contextlib.redirect_stderr(err), contextlib.redirect_stdout(io.StringIO()):

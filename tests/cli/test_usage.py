@@ -26,7 +26,7 @@ COMMANDS = (
 
 
 def test_the_command_starts_without_heavy_libraries() -> None:
-    code = f"import sys, beforehand.cli.main; print([m for m in {HEAVY!r} if m in sys.modules])"
+    code = f"import sys, beforehand.cli.commands; print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -130,7 +130,7 @@ def test_a_closed_stream_is_no_bug(cli, step, closed: str, code: int) -> None:
 def test_a_command_that_is_interrupted_while_it_reads_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from beforehand.cli.main import call
+    from beforehand.cli.commands import call
 
     def interrupted(path: str) -> bytes:
         raise KeyboardInterrupt

@@ -65,7 +65,8 @@ async def test_it_reads_a_little_at_a_time_while_nobody_waits_and_hurries_when_s
     await store.append(history())
     search = EmbeddedSearch(store, searched(CRAFTS), now_ms=lambda: NOW, path=tmp_path / "search")
     task = asyncio.create_task(search.keep_up())
-    await asyncio.wait_for(store.begun.wait(), PATIENCE_S)
+    async with asyncio.timeout(PATIENCE_S):
+        await store.begun.wait()
     assert set(store.limits) == {100}
     found = await search.search("events", {"size": 0})
     assert found.total == 2 * TASKS
@@ -93,9 +94,11 @@ async def test_the_search_can_be_closed_while_it_reads(tmp_path: Path) -> None:
     await store.append(history())
     search = EmbeddedSearch(store, searched(CRAFTS), now_ms=lambda: NOW, path=tmp_path / "search")
     task = asyncio.create_task(search.keep_up())
-    await asyncio.wait_for(store.begun.wait(), PATIENCE_S)
+    async with asyncio.timeout(PATIENCE_S):
+        await store.begun.wait()
     await _stopped(task)
-    await asyncio.wait_for(search.close(), PATIENCE_S)
+    async with asyncio.timeout(PATIENCE_S):
+        await search.close()
     assert place(tmp_path / "search") < 2 * TASKS
     await store.close()
 

@@ -56,7 +56,8 @@ def freeze(leader: PostgresStandby) -> float:
 
 
 async def patiently(waiting: Any) -> Any:
-    return await asyncio.wait_for(waiting, 60)
+    async with asyncio.timeout(60):
+        return await waiting
 
 
 async def test_of_two_one_leads_and_both_are_known(url: str, two: tuple[PostgresStandby, PostgresStandby]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from beforehand.adapters.vda5050.lines import ended
 from beforehand.crafts.fleet.core.inputs import FleetVerb, PatchStream, RobotVerb
+from beforehand.ports.tasks import stop
 
 from .vda5050_rig import Mosquitto, hall, live, vehicles
 from .wire_processes import kill_all_of
@@ -58,7 +58,8 @@ async def agvs(
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
     try:
-        assert await asyncio.wait_for(process.stdout.readline(), 30) == b"READY\n"
+        async with asyncio.timeout(30):
+            assert await process.stdout.readline() == b"READY\n"
         yield process
     finally:
         await kill_all_of(process)
@@ -98,7 +99,7 @@ async def test_every_message_passes_the_librarys_validators(
         await fleet.driver.request(FleetVerb("hold"))
         await fleet.driver.request(FleetVerb("let-go"))
         await fleet.until_idle()
-    await ended([listening])
+    await stop([listening])
     assert all(said.values())
     assert any(order["orderUpdateId"] for order in said["Order"])
     checking = [str(executable("node")), str(HERE / "vda5050_check.js"), str(library)]

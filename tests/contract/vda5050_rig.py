@@ -176,7 +176,8 @@ async def on_the_broker(made: VirtualRobots) -> AsyncIterator[VirtualRobots]:
 
     work = asyncio.create_task(made.run(ready))
     try:
-        await asyncio.wait_for(everybody.wait(), 30)
+        async with asyncio.timeout(30):
+            await everybody.wait()
         yield made
     finally:
         work.cancel()

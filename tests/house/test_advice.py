@@ -89,7 +89,7 @@ def advice(repository: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def root() -> Any:
-    from beforehand.cli.main import app
+    from beforehand.cli.commands import app
 
     return get_command(app)
 

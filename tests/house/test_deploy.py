@@ -7,7 +7,7 @@ from tests.conftest import REPOSITORY
 from typer.main import get_command
 
 from beforehand.app.settings import KNOWN, PREFIX
-from beforehand.cli.main import app
+from beforehand.cli.commands import app
 
 DEPLOY = REPOSITORY / "examples" / "deploy"
 SETTINGS = {PREFIX + setting.name.upper() for setting in KNOWN}

@@ -27,7 +27,7 @@ def commands() -> Any:
     from typer.main import get_command
 
     from beforehand.app.craft_commands import OURS, listed_commands
-    from beforehand.cli.main import app
+    from beforehand.cli.commands import app
 
     group: Any = get_command(app)
     for brought in listed_commands():

@@ -12,7 +12,7 @@ import pytest
 
 AFTER_HELP = """
 import sys
-from beforehand.cli.main import call
+from beforehand.cli.commands import call
 code = call(["--help"])
 print("loaded:", *(name for name in sys.modules if name.startswith(("beforehand_example_craft", "beforehand.crafts"))))
 sys.exit(code)

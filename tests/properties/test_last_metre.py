@@ -38,8 +38,8 @@ from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.crafts.fleet import link_kinds
 from beforehand.crafts.fleet.core.inputs import FleetVerb, TaskVerb
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.loop import loop as loop_module
 from beforehand.model.errors import BeforehandError
+from beforehand.ports import tasks
 from beforehand.testing import MemoryLog, VirtualClock
 
 CELLS = ("weld_star", "weld_corridor")
@@ -345,7 +345,7 @@ def _no_wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for the wall: what is told to stop is not waited for, as when a process is killed."""
     monkeypatch.setattr(run_verbs, "STOP_PATIENCE_S", 0.0)
     monkeypatch.setattr(tools, "FINISH_S", 0.0)
-    monkeypatch.setattr(loop_module, "STOP_GRACE_S", 0.05)
+    monkeypatch.setattr(tasks, "AGAIN_S", 0.05)
 
 
 @settings(max_examples=18, phases=[Phase.explicit, Phase.generate])

@@ -342,7 +342,8 @@ async def test_a_log_that_cannot_be_written_is_tried_again(monkeypatch: pytest.M
         await asyncio.sleep(0)
     assert not appending.done()
     store.mend()
-    assert await asyncio.wait_for(appending, 10)
+    async with asyncio.timeout(10):
+        assert await appending
     assert len(store.log) == 4
 
 

@@ -34,7 +34,8 @@ async def test_whoever_waits_goes_on_when_it_is_sure_again() -> None:
     await asyncio.sleep(0)
     assert not waiting.done()
     store.left_s = 1.0
-    await asyncio.wait_for(waiting, 60)
+    async with asyncio.timeout(60):
+        await waiting
 
 
 async def test_the_outbox_sends_nothing_without_the_lead() -> None:
@@ -68,7 +69,8 @@ async def test_a_command_that_hangs_is_cut_off_when_the_time_is_over() -> None:
 
     outbox = Outbox(store)
     outbox.send("a", hang)
-    await asyncio.wait_for(ended.wait(), 60)
+    async with asyncio.timeout(60):
+        await ended.wait()
 
 
 async def test_a_file_gets_its_content_only_from_a_process_that_leads(tmp_path: Path) -> None:

@@ -65,7 +65,8 @@ async def test_closing_ends_every_subscription_and_quiet_ones_hear_so() -> None:
     waiting = asyncio.create_task(taken(feed.follow(0), 1))
     await asyncio.sleep(0)
     feed.close()
-    assert await asyncio.wait_for(waiting, 10) == []
+    async with asyncio.timeout(10):
+        assert await waiting == []
     await quiet.aclose()  # type: ignore[attr-defined]
 
 

@@ -124,7 +124,8 @@ async def test_it_ends_when_all_is_decided_and_not_before() -> None:
         await counter.clock.settle()
         assert not working.done(), "nobody has told it to look"
         counter.loop.wake()
-        await asyncio.wait_for(working, 10)
+        async with asyncio.timeout(10):
+            await working
 
 
 async def test_who_waits_for_something_goes_on_when_it_is_durable() -> None:
