@@ -66,7 +66,14 @@ COVERS = {
         "tests/cli/test_ask*.py",
     ),
     "engine": ("tests/rooms/engine/test_*.py", *PLANS, *MACHINES),
-    "loop": ("tests/rooms/loop/test_*.py", *PLANS, *MACHINES, "tests/rooms/crafts/fleet/test_fleets.py"),
+    "loop": (
+        "tests/rooms/loop/test_*.py",
+        *PLANS,
+        "tests/api/test_writes.py",
+        "tests/api/test_live.py",
+        *MACHINES,
+        "tests/rooms/crafts/fleet/test_fleets.py",
+    ),
     "app": (
         "tests/rooms/app/test_*.py",
         *MACHINES,
