@@ -28,6 +28,11 @@ def test_events_of_a_run_go_once_it_has_ended() -> None:
     assert sieve({"runId": "r1", "planId": "p9"}).sift([run_event(1), run_event(2, "r2")]) == [2]
 
 
+def test_only_ids_of_what_is_open_hold_anything() -> None:
+    assert sieve({"runId": "r9", "status": "a", "name": "p1"}).sift([run_event(1)]) == [1]
+    assert sieve({"id": "a"}).sift([run_event(1)]) == []
+
+
 def test_a_plan_stays_while_a_run_or_a_review_of_it_is_open() -> None:
     plan = event(1, "planCreated", "plan:p1", {"planId": "p1"}, id="p1", version=1, steps=[])
     assert sieve().sift([plan]) == [1]
