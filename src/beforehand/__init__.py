@@ -4,10 +4,10 @@ The names here are those that authors of tools, plug-ins, crafts, scripts and te
 each is for. One is imported when it is first used, so that `import beforehand` costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # not that of `typing`: the command heeds signals only once this module is loaded
 if TYPE_CHECKING:
+    from typing import Any
+
     from beforehand.adapters.tools.registry import tool
     from beforehand.app.craft import Craft, Parts, Planner, PlanRequest, Scenes
     from beforehand.app.inbox import answer_decision
@@ -68,7 +68,9 @@ _PLACES = {
 _MODULES = {name: f"{__name__}.{place}" for place, names in _PLACES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_MODULES[name]), name)

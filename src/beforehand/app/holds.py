@@ -196,7 +196,8 @@ async def _each(
 
 async def _told(runtime: Runtime, entry: Entry, act: Callable[[Runtime, Entry], Awaitable[None]]) -> str:
     try:
-        await asyncio.wait_for(act(runtime, entry), PATIENCE_S)
+        async with asyncio.timeout(PATIENCE_S):
+            await act(runtime, entry)
     except BeforehandError as error:
         return error.says
     except TimeoutError:

@@ -20,7 +20,6 @@ FAILED = 1
 BAD_INPUT = 2
 REFUSED = 3
 INTERRUPTED = 130
-TERMINATED = 143
 
 _WRONG_HOME = (
     "store.encoding",

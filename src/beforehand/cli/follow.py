@@ -14,6 +14,7 @@ from beforehand.cli.live_view import View
 from beforehand.cli.prompt import Asked, ask
 from beforehand.cli.screen import print_err
 from beforehand.model.errors import BeforehandError, ConflictError
+from beforehand.ports.tasks import stop
 
 FINAL = ("completed", "partial", "failed", "cancelled")
 _ANSWERED = ("decisionAnswered", "decisionWithdrawn")
@@ -53,10 +54,7 @@ class Following:
                 if (ended := await self._act()) is not None:
                     return ended
         finally:
-            for task in (frames, coming, self._asking):
-                if task is not None:
-                    task.cancel()
-            await asyncio.gather(*(t for t in (frames, coming, self._asking) if t), return_exceptions=True)
+            await stop(task for task in (frames, coming, self._asking) if task is not None)
             self._view.end()
 
     async def _show_frames(self) -> None:

@@ -158,6 +158,12 @@ async def read_line(prompt: str) -> str | None:
     """One line from the terminal; None at its end."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
+    raw = await read_part()
+    return raw.decode("utf-8", "replace").rstrip("\n") if raw else None
+
+
+async def read_part() -> bytes:
+    """What standard input holds next, a terminal's line or part of a pipe; nothing at its end."""
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[bytes] = loop.create_future()
     fd = sys.stdin.fileno()
@@ -167,9 +173,11 @@ async def read_line(prompt: str) -> str | None:
         if not heard.done():
             heard.set_result(os.read(fd, 65536))
 
-    loop.add_reader(fd, readable)
     try:
-        raw = await heard
+        loop.add_reader(fd, readable)
+    except PermissionError:  # a file: it never has one wait
+        return os.read(fd, 65536)
+    try:
+        return await heard
     finally:
         loop.remove_reader(fd)
-    return raw.decode("utf-8", "replace").rstrip("\n") if raw else None

@@ -2,39 +2,45 @@
 
 import asyncio
 import logging
-import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from beforehand.cli.exits import INTERRUPTED, TERMINATED, Stopped
+from beforehand.cli.exits import Stopped
 from beforehand.cli.logs import quiet_logs
+from beforehand.cli.signals import code_of, restore, stop_by_signal
 
 T = TypeVar("T")
 
 
-def run_async(main: Coroutine[Any, Any, T], *, log_level: int = logging.WARNING) -> T:
-    """The result of `main`; Stopped when Ctrl-C or a termination signal ended it, after everything was closed."""
-    quiet_logs(level=log_level)
-    terminated = False
+def run_async(main: Coroutine[Any, Any, T], *, log_level: int | None = logging.WARNING) -> T:
+    """The result of `main`; Stopped when Ctrl-C or a termination signal ended it, after everything was closed.
+
+    Without a `log_level` the logs stay as they were set up.
+    """
+    if log_level is not None:
+        quiet_logs(level=log_level)
+    stopped_by: int | None = None
 
     async def guarded() -> T:
-        nonlocal terminated
-        task = asyncio.current_task()
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
 
-        def stop() -> None:
-            nonlocal terminated
-            terminated = True
-            task.cancel()
+        def stop(number: int) -> None:
+            nonlocal stopped_by
+            stopped_by = number
+            loop.call_soon_threadsafe(task.cancel)  # the loop may be asleep
 
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
-        return await main
+        before = stop_by_signal(stop)
+        try:
+            return await main
+        finally:
+            restore(before)
 
     try:
-        return asyncio.run(guarded())
-    except KeyboardInterrupt:
-        raise Stopped(INTERRUPTED, "Stopped.") from None
+        result = asyncio.run(guarded())
     except asyncio.CancelledError:
-        if not terminated:
+        if stopped_by is None:
             raise
-        raise Stopped(TERMINATED, "Stopped.") from None
+    if stopped_by is not None:  # also where it was just done: the command has more to do, and is not to do it
+        raise Stopped(code_of(stopped_by), "Stopped.")
+    return result

@@ -1,14 +1,14 @@
 """`beforehand up`: the server, with its page and API."""
 
-import asyncio
 import math
 import os
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beforehand.cli.exits import DONE, leave_at_once
+from beforehand.cli.exits import DONE, Stopped, leave_at_once
 from beforehand.cli.known_names import scene_names
 from beforehand.cli.options import DbOption, HomeOption, settings_from
 from beforehand.cli.screen import print_out
@@ -43,6 +43,7 @@ def up(
     Of several servers on one Postgres database one leads, and the others stand by.
     """
     from beforehand.app.logs import configure_logs
+    from beforehand.cli.run_async import run_async
     from beforehand.server.serve import serve
 
     settings = settings_from(host=host, port=port, advertise=advertise, home=home, db=db, speed=speed)
@@ -57,7 +58,8 @@ def up(
             "Ctrl-C stops it; what is under way can be continued later.",
         )
 
-    asyncio.run(serve(settings, scenes=list(scene or []), open_browser=not no_open, ready=ready))
+    with suppress(Stopped):
+        run_async(serve(settings, scenes=list(scene or []), open_browser=not no_open, ready=ready), log_level=None)
     print_out("Stopped. `beforehand up` continues what was under way.")
     if settings["engine"] == "temporal":
         leave_at_once(DONE)

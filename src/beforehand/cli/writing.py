@@ -12,6 +12,7 @@ from typing import Any
 from beforehand.cli.backend import Document
 from beforehand.cli.screen import Output, console, plain, print_err
 from beforehand.model.errors import BeforehandError
+from beforehand.ports.tasks import stop
 
 WRITING = "modelWriting"
 LINES = 5
@@ -99,8 +100,7 @@ async def written(frames: AsyncIterator[Document], output: Output, **about: str)
     try:
         yield view
     finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+        await stop([following])
         view.end()
 
 

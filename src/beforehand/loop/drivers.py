@@ -14,6 +14,7 @@ from beforehand.model.event import Event, iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 from beforehand.ports.tracing import following
 
 log = Log("beforehand.loop")
@@ -103,7 +104,4 @@ class Drivers:
 
     async def stop(self, prefix: str = "") -> None:
         """Stop every driver whose owner begins like this."""
-        tasks = [task for owner, task in self.work.items() if owner.startswith(prefix)]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop([task for owner, task in self.work.items() if owner.startswith(prefix)])

@@ -11,6 +11,7 @@ from collections.abc import Awaitable
 
 from beforehand.model.errors import Fault
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 
 CODE = "lead.unsure"
 LOOK_S = 0.05
@@ -40,8 +41,7 @@ async def while_led(store: Store, sending: Awaitable[None]) -> None:
             refuse_unled(store)
         await task
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await stop([task])
 
 
 async def until_led(store: Store) -> None:

@@ -17,13 +17,13 @@ from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 from beforehand.ports.tracing import Span, Value, here, is_tracing, span
 
 log = Log("beforehand.loop")
 
 STORE_RETRY_MS = 1_000
 SNAPSHOT_EVERY = 2_000
-STOP_GRACE_S = 10.0
 
 InputT = TypeVar("InputT")
 CommandT = TypeVar("CommandT")
@@ -225,12 +225,3 @@ class Loop(Generic[InputT, CommandT]):
             self._since_snapshot = 0
         except (UnavailableError, NotLeadingError) as error:  # only a cache: the log has everything
             log.warning("a snapshot could not be kept", owner=self.owner, says=error.says)
-
-
-async def stop(tasks: "set[asyncio.Task[None]] | Sequence[asyncio.Task[None]]") -> None:
-    """Cancel tasks and wait for them; one that does not listen is left behind after a while."""
-    still = list(tasks)
-    for task in still:
-        task.cancel()
-    if still:
-        await asyncio.wait(still, timeout=STOP_GRACE_S)

@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from beforehand.loop.edge import refuse_unled, while_led
-from beforehand.loop.loop import stop
 from beforehand.model.errors import Fault, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.loop")
 Sending = Callable[[], Awaitable[None]]

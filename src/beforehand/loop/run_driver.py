@@ -30,11 +30,12 @@ from beforehand.engine.inputs import (
 from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.edge import refuse_unled, until_led
-from beforehand.loop.loop import Loop, stop
+from beforehand.loop.loop import Loop
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 from beforehand.ports.tool import STOPPED, ToolSource, Workspace
 from beforehand.ports.tracing import Value, is_tracing, span
 

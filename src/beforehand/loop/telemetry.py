@@ -51,7 +51,8 @@ class Telemetry:
         try:
             while True:
                 try:
-                    frame = await asyncio.wait_for(queue.get(), idle_s)
+                    async with asyncio.timeout(idle_s):
+                        frame = await queue.get()
                 except TimeoutError:
                     yield None
                     continue

@@ -19,6 +19,7 @@ from beforehand.adapters.peers.client import Answer, Call, GoneError, Peers
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Leader
+from beforehand.ports.tasks import stop
 from beforehand.server.errors import problem
 from beforehand.server.middleware import HEADER as CORRELATION
 from beforehand.server.place import Place
@@ -120,8 +121,7 @@ class HandingOn:
                     raise GoneError(heard=True)
             return asking.result()
         finally:
-            asking.cancel()
-            await asyncio.gather(asking, return_exceptions=True)
+            await stop([asking])
 
 
 def _asks_state(scope: Scope) -> bool:

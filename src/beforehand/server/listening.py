@@ -3,10 +3,8 @@
 import asyncio
 import errno
 import ipaddress
-import signal
 import socket
 import ssl
-import threading
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
@@ -59,7 +57,7 @@ class Connection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
 
 class Listener(uvicorn.Server):
-    """A uvicorn that says when it listens, ends streams before it waits for them, and leaves signals as they were."""
+    """A uvicorn that says when it listens, ends streams before it waits for them, and leaves signals alone."""
 
     def __init__(
         self,
@@ -100,18 +98,19 @@ class Listener(uvicorn.Server):
             connection.transport.abort()
         await asyncio.sleep(0)
 
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until cancelled; what is being answered then is still answered, within its time."""
+        serving = asyncio.create_task(super().serve(sockets))
+        try:
+            await asyncio.wait([serving])
+        finally:
+            self.should_exit = True
+            await serving
+
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Stop on SIGINT and SIGTERM without raising them again: the runtime still has to be closed."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        """Whoever started this process hears its signals, and cancels."""
+        yield
 
 
 def bind(host: str, port: int) -> socket.socket:

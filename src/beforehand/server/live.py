@@ -16,6 +16,7 @@ from beforehand import __version__
 from beforehand.app.runtime import Runtime
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
+from beforehand.ports.tasks import stop
 from beforehand.server.place import Place
 from beforehand.server.sse import in_pieces
 
@@ -84,9 +85,7 @@ async def either(*sources: AsyncGenerator[bytes], quiet_s: float) -> AsyncGenera
                 source = asked.pop(task)
                 asked[asyncio.create_task(_next(source))] = source
     finally:
-        for task in asked:
-            task.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        await stop(asked)
         for source in sources:
             await source.aclose()
 

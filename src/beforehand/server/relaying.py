@@ -5,8 +5,8 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from beforehand.adapters.peers.client import Peers
-from beforehand.loop.loop import stop
 from beforehand.loop.telemetry import Telemetry
+from beforehand.ports.tasks import stop
 from beforehand.server.place import Place
 
 LOOK_S = 0.25

@@ -16,9 +16,9 @@ from beforehand.app.scenes import activate_scene, find_anywhere, recover_scenes,
 from beforehand.app.settings import Settings
 from beforehand.app.tls import ServerTls, server_tls
 from beforehand.app.tokens import Tokens
-from beforehand.loop.loop import stop
 from beforehand.model.errors import BadInputError
 from beforehand.ports.log import Log
+from beforehand.ports.tasks import stop
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, is_local, url_of
 
@@ -34,7 +34,7 @@ async def serve(
     open_browser: bool = False,
     ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve a home until SIGINT or SIGTERM; `ready` is called with the URL once it listens.
+    """Serve a home until cancelled; `ready` is called with the URL once it listens.
 
     Where several servers can share the store they take turns (`standing_by`). NotLeadingError when another process
     leads a home that they cannot; BadInputError when the address cannot be used.
@@ -75,8 +75,10 @@ async def _serve_alone(
             app = create_app(runtime, host=settings["host"], local=is_local(bound))
             async with preparing_for_questions(runtime), keeping_to_retention(runtime), renewing(tls):
                 listener = Listener(app, started=started, stopping=stopping, tls=tls.context if tls else None)
-                await listener.serve(sockets=[bound])
-            await runtime.store.announce(None)
+                try:
+                    await listener.serve(sockets=[bound])
+                finally:
+                    await runtime.store.announce(None)
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from beforehand.loop.feed import Feed
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.http")
 
@@ -85,9 +86,7 @@ class EventStream(Response):
                 sending.result()
         finally:
             self.audience.leave(self)
-            for task in (sending, leaving):
-                task.cancel()
-            await asyncio.gather(sending, leaving, return_exceptions=True)
+            await stop([sending, leaving])
 
     def look(self, patience_s: float) -> None:
         """End the stream when it is stuck, or when its caller would not be let in any more."""

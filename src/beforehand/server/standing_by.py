@@ -22,10 +22,10 @@ from beforehand.app.settings import Settings
 from beforehand.app.stores import stand_by
 from beforehand.app.tls import ServerTls, client_context
 from beforehand.app.tokens import Tokens
-from beforehand.loop.loop import stop
 from beforehand.model.errors import BadInputError, NotLeadingError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Standby
+from beforehand.ports.tasks import stop
 from beforehand.server.app import Among, create_app
 from beforehand.server.listening import Listener, bind, is_local, url_from_elsewhere, url_of
 from beforehand.server.place import Place
@@ -169,7 +169,7 @@ class Turns:
 async def serve_among_others(
     settings: Settings, scenes: Sequence[str], tls: ServerTls | None, listening: Callable[[str], None]
 ) -> bool:
-    """Serve until SIGINT or SIGTERM; False, with nothing done, where only one server can use the store."""
+    """Serve until cancelled; False, with nothing done, where only one server can use the store."""
     turns = Turns(settings, scenes)
     if not await turns.begin():
         return False
@@ -236,13 +236,15 @@ async def _until_stopped(
     serving = asyncio.create_task(listener.serve(sockets=[bound]))
     try:
         await asyncio.wait([serving, *beside], return_when=asyncio.FIRST_COMPLETED)
-        listener.should_exit = True
-        await serving
         for task in beside:
             if task.done():
                 task.result()
     finally:
-        await stop(beside)
+        try:
+            listener.should_exit = True
+            await serving
+        finally:
+            await stop(beside)
 
 
 def _advertised(settings: Settings) -> str | None:

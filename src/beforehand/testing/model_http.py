@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
+from beforehand.ports.tasks import stop
 from beforehand.testing.model_replies import Reply, Script, Seen
 
 EVENTS = "text/event-stream"
@@ -54,9 +55,7 @@ class FakeServer(ABC):
     async def __aexit__(self, *error: object) -> None:
         assert self._server is not None
         self._server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        await stop(self._open)
         await self._server.wait_closed()
 
     async def left(self) -> None:

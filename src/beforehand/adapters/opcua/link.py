@@ -148,11 +148,14 @@ class Link:
         """The answer. asyncua tells a cut in many ways, being cancelled among them; here they are one."""
         from asyncua import ua
 
+        task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()  # whoever is being ended may still ask how things are
         try:
             async with asyncio.timeout(seconds):
                 return await answer
         except asyncio.CancelledError:
-            if (task := asyncio.current_task()) is not None and task.cancelling():
+            if task.cancelling() > before:
                 raise
             raise _LostError("The connection was cut.") from None
         except TimeoutError:

@@ -43,6 +43,7 @@ from beforehand.model.cell import CellScene
 from beforehand.model.errors import Fault
 from beforehand.ports.cell import CellCommand
 from beforehand.ports.clock import Clock
+from beforehand.ports.tasks import stop
 
 CONTROL_S = 5.0
 """How long control lasts after the last sign of life of who has it."""
@@ -143,10 +144,7 @@ class SimulatedPlc:
 
     async def stop(self) -> None:
         """The process ends; what the robot is at goes on, as far as its memory is kept."""
-        tasks = [task for task in (self._ticking, self._work) if task is not None]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await stop(task for task in (self._ticking, self._work) if task is not None)
         if self._server is not None:
             await self._server.stop()
 

@@ -116,7 +116,8 @@ class OtelTracer:
 
         threading.Thread(target=send, name="last spans", daemon=True).start()
         with suppress(TimeoutError):
-            await asyncio.wait_for(sent.wait(), CLOSING_S)
+            async with asyncio.timeout(CLOSING_S):
+                await sent.wait()
 
 
 def _told(attributes: Attributes) -> dict[str, str | int | float | bool]:

@@ -13,6 +13,7 @@ from beforehand.adapters.postgres.connecting import connect
 from beforehand.adapters.postgres.tables import CHANNEL
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.store import Record
+from beforehand.ports.tasks import stop
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -34,9 +35,7 @@ class Follower:
 
     async def close(self) -> None:
         """Tell nothing more."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await stop([self._task])
 
     async def _follow(self) -> None:
         from psycopg import Error

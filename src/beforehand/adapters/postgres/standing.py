@@ -16,6 +16,7 @@ from beforehand.adapters.postgres.store import PostgresStore
 from beforehand.model.errors import BeforehandError, NotLeadingError, UnavailableError
 from beforehand.model.versions import Upcasters
 from beforehand.ports.store import Leader, Projection, Server, Store
+from beforehand.ports.tasks import stop
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -70,9 +71,7 @@ class PostgresStandby:
         await self._store.lost.wait()
 
     async def close(self) -> None:
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        await stop([self._task])
         await self._store.close()
         await self._sign_off()
 

@@ -12,6 +12,7 @@ from beforehand.model.machine import options_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest, LinkStanding
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.robokit")
 
@@ -67,9 +68,7 @@ class RobokitLink:
             return
         self._open = False
         self._news.set()
-        for task in self._following:
-            task.cancel()
-        await asyncio.gather(*self._following, return_exceptions=True)
+        await stop(self._following)
         await asyncio.gather(*(talk.close() for talk in self._talks.values()), return_exceptions=True)
 
     async def _follow(self, talk: Talk) -> None:

@@ -16,6 +16,7 @@ from beforehand.adapters.robokit import numbers as no
 from beforehand.adapters.robokit.frame import Frame, FrameParser, encode
 from beforehand.adapters.robokit.hall import Hall
 from beforehand.model.robot import CancelTarget, GoTarget, PauseRobot, ResumeRobot, RobotCommand, Telemetry
+from beforehand.ports.tasks import stop
 
 _PIECE = 65536
 _AT_ONCE = {"status": range(1000, 2000), "control": range(2000, 3000), "task": range(3000, 4000)}
@@ -83,10 +84,7 @@ class WireRobot:
     async def hang_up(self) -> None:
         """End every connection; new ones are taken."""
         mine = asyncio.current_task()
-        talking = [task for task in self._talking if task is not mine]
-        for task in talking:
-            task.cancel()
-        await asyncio.gather(*talking, return_exceptions=True)
+        await stop([task for task in self._talking if task is not mine])
 
     # -- the wire
 

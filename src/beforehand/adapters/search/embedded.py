@@ -28,6 +28,7 @@ from beforehand.model.errors import NotFoundError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.search import Field, Found, Index, SearchTimeError
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.search")
 T = TypeVar("T")
@@ -134,9 +135,7 @@ class EmbeddedSearch:
     async def close(self) -> None:
         self._closed = True
         if self._reading is not None:
-            self._reading.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await self._reading
+            await stop([self._reading])
         await asyncio.to_thread(self._shut)
 
     def _shut(self) -> None:
@@ -211,14 +210,13 @@ class EmbeddedSearch:
             if not await reading:
                 log.warning("the log could not be read aside, and is read for searching beside everything else")
         finally:
-            reading.cancel()
-            with suppress(asyncio.CancelledError):
-                await reading
+            await stop([reading])
 
     async def _rest(self, seconds: float) -> None:
         """Leave the processor to others, unless somebody waits."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._hurry.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await self._hurry.wait()
 
     async def _open(self) -> None:
         """Open the tables; those of another log, or of this one before it was put back, are emptied."""

@@ -49,15 +49,15 @@ def converter() -> DataConverter:
 async def connect(address: Address, identity: str) -> Client:
     """A client; UnavailableError where the server does not answer, or has no such namespace."""
     try:
-        connecting = Client.connect(
-            address.target,
-            namespace=address.namespace,
-            data_converter=converter(),
-            identity=identity,
-            tls=False if address.encryption is None else _tls(address.encryption),
-            api_key=address.api_key,
-        )
-        return await asyncio.wait_for(connecting, CONNECT_S)
+        async with asyncio.timeout(CONNECT_S):
+            return await Client.connect(
+                address.target,
+                namespace=address.namespace,
+                data_converter=converter(),
+                identity=identity,
+                tls=False if address.encryption is None else _tls(address.encryption),
+                api_key=address.api_key,
+            )
     except (RuntimeError, RPCError, TimeoutError) as error:
         raise unreachable(address, error) from error
     except ValueError as error:

@@ -6,7 +6,6 @@ back, and what somebody asks for meanwhile is refused with a sentence.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -29,6 +28,7 @@ from beforehand.adapters.temporal.progress import progress_of
 from beforehand.adapters.temporal.working import leader
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.ports.log import Log
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.temporal")
 RETRY_S = 1.0
@@ -59,9 +59,7 @@ class Engine:
     async def close(self) -> None:
         """Take no more decisions; what is in the air goes on, and its results wait at the server."""
         if self._working is not None:
-            self._working.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._working
+            await stop([self._working])
 
     async def _work(self) -> None:
         while True:
@@ -135,7 +133,8 @@ class Engine:
 
     async def _reached(self) -> Client:
         try:
-            await asyncio.wait_for(self._connected.wait(), CONNECT_S)
+            async with asyncio.timeout(CONNECT_S):
+                await self._connected.wait()
         except TimeoutError as error:
             raise unreachable(self._address, error) from error
         assert self._client is not None
@@ -156,10 +155,10 @@ class Engine:
             task_timeout=TASK_TIMEOUT,
         )
         try:
-            asking = client.execute_update_with_start_workflow(
-                HAND_IN, args=[given, asked], start_workflow_operation=start, result_type=dict
-            )
-            told: dict[str, Any] = await asyncio.wait_for(asking, ANSWER_S)
+            async with asyncio.timeout(ANSWER_S):
+                told: dict[str, Any] = await client.execute_update_with_start_workflow(
+                    HAND_IN, args=[given, asked], start_workflow_operation=start, result_type=dict
+                )
         except (RPCError, WorkflowUpdateRPCTimeoutOrCancelledError, TimeoutError) as error:
             raise unanswered(self._address, run_id, error) from error
         except WorkflowUpdateFailedError as error:

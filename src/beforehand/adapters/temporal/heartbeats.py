@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from temporalio import activity
+
+from beforehand.ports.tasks import stop
 
 BEATS_A_PATIENCE = 10
 """Signs of life in the time after which a worker is given up."""
@@ -33,9 +35,7 @@ async def heartbeats(pulse: Pulse | None = None) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        beating.cancel()
-        with suppress(asyncio.CancelledError):
-            await beating
+        await stop([beating])
 
 
 async def _beat(pulse: Pulse, every_s: float) -> None:

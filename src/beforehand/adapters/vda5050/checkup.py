@@ -12,11 +12,12 @@ from statistics import median
 from typing import Any
 
 from beforehand.adapters.vda5050.dialects import DEFAULT, DIALECTS
-from beforehand.adapters.vda5050.lines import client_of, why_no_line
+from beforehand.adapters.vda5050.lines import CANCEL_AGAIN_S, client_of, why_no_line
 from beforehand.adapters.vda5050.messages import Connection, Factsheet, State, decoded, moment_ms, timestamp
 from beforehand.adapters.vda5050.options import INTERFACE
 from beforehand.adapters.vda5050.reading import is_active, trouble
 from beforehand.model.broker import Broker
+from beforehand.ports.tasks import stop
 
 LISTEN_S = 4.0
 CONNECT_S = 5.0
@@ -219,9 +220,7 @@ async def _listen(client: Any, found: dict[tuple[str, ...], Found], now_ms: Call
     except TimeoutError:
         pass
     finally:
-        for task in asking:
-            task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
+        await stop(asking, again_s=CANCEL_AGAIN_S)
 
 
 async def _ask(client: Any, vehicle: Found, now_ms: Callable[[], int]) -> None:

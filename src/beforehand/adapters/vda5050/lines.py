@@ -4,10 +4,9 @@ Users, passwords and certificates come from the settings, where the broker's add
 broker's certificate is always looked at: it is of a known authority, for this host, and in time, or there is no line.
 """
 
-import asyncio
 import socket
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from beforehand.model.errors import BadInputError, UnavailableError
 KEEPALIVE_S = 10
 CONNECT_S = 10.0
 CANCEL_AGAIN_S = 0.5
+"""A cancellation may get lost inside the library; whoever speaks MQTT ends fast, so it is said again soon."""
 _EXPIRED, _EARLY = 10, 9
 _OTHER_NAME = (62, 64)
 _REFUSED = (4, 5, 134, 135)
@@ -126,13 +126,3 @@ def _other_line(broker: Broker) -> str:
 
 def _short(error: BaseException) -> str:
     return (str(error) or type(error).__name__)[:200].rstrip(". \n")
-
-
-async def ended(tasks: Sequence["asyncio.Task[Any]"]) -> None:
-    """End tasks that speak MQTT. One cancel may get lost inside the library, so it is said until it is heard."""
-    pending = {task for task in tasks if not task.done()}
-    while pending:
-        for task in pending:
-            task.cancel()
-        _, pending = await asyncio.wait(pending, timeout=CANCEL_AGAIN_S)
-    await asyncio.gather(*tasks, return_exceptions=True)

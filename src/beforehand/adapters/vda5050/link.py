@@ -14,7 +14,7 @@ from typing import Any
 
 from beforehand.adapters.sim.roads import Roads
 from beforehand.adapters.vda5050.hall import Hall
-from beforehand.adapters.vda5050.lines import broker_of, client_of, ended, why_no_line
+from beforehand.adapters.vda5050.lines import CANCEL_AGAIN_S, broker_of, client_of, why_no_line
 from beforehand.adapters.vda5050.options import VdaOptions
 from beforehand.adapters.vda5050.talk import Talk
 from beforehand.model.broker import Broker
@@ -24,6 +24,7 @@ from beforehand.model.machine import options_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest, LinkStanding
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.vda5050")
 TOPICS = ("state", "connection", "factsheet", "visualization")
@@ -91,7 +92,7 @@ class VdaLink:
             return
         self._open = False
         self._news.set()
-        await ended(self._work)
+        await stop(self._work, again_s=CANCEL_AGAIN_S)
 
     # -- asking
 
@@ -148,7 +149,7 @@ class VdaLink:
                 async for message in client.messages:
                     self._hear(str(message.topic), message.payload)
             finally:
-                await ended([sending])
+                await stop([sending], again_s=CANCEL_AGAIN_S)
 
     def _broker(self) -> Broker:
         request = self._request

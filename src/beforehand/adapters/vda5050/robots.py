@@ -10,7 +10,7 @@ from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.adapters.sim.fleet import SimFleet
 from beforehand.adapters.sim.roads import Roads
 from beforehand.adapters.sim.scaled_clock import ScaledClock
-from beforehand.adapters.vda5050.lines import client_of, ended, why_no_line
+from beforehand.adapters.vda5050.lines import CANCEL_AGAIN_S, client_of, why_no_line
 from beforehand.adapters.vda5050.options import VdaOptions
 from beforehand.adapters.vda5050.vehicle import Vehicle
 from beforehand.model.broker import Broker
@@ -18,6 +18,7 @@ from beforehand.model.fleet import FleetScene, RobotSpec
 from beforehand.model.machine import kind_of, options_of
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.vda5050")
 STEP_S = 0.02
@@ -63,7 +64,7 @@ class VirtualRobots:
             for task in done:
                 task.result()
         finally:
-            await ended(work)
+            await stop(work, again_s=CANCEL_AGAIN_S)
 
     def inject(self, fault: FaultSpec) -> None:
         """Let a fault happen, `at_s` seconds from now."""
@@ -118,7 +119,7 @@ class VirtualRobots:
                 await client.publish(topic, self._connection(vehicle, "OFFLINE"), qos=1, retain=True)
                 raise
             finally:
-                await ended(work)
+                await stop(work, again_s=CANCEL_AGAIN_S)
 
     async def _until_unreachable(self, vehicle: Vehicle, work: Sequence["asyncio.Task[None]"]) -> None:
         while self.fleet.is_reachable(vehicle.robot_id):

@@ -1,12 +1,12 @@
 """`beforehand mcp`: standard output carries the protocol, so whatever else is said goes to standard error."""
 
 import asyncio
-import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beforehand.cli.exits import DONE
+from beforehand.cli.exits import DONE, Stopped
 from beforehand.cli.options import DbOption, HomeOption, WorkspaceOption, settings_from
 
 if TYPE_CHECKING:
@@ -38,27 +38,29 @@ def mcp(
     access = HomeAccess(settings_from(workspace=workspace, home=home, db=db))
     quiet_logs()
     if http:
-        asyncio.run(_over_http(access, host or HOST, PORT if port is None else port))
+        with suppress(Stopped):
+            _serve_http(access, host or HOST, PORT if port is None else port)
     else:
-        # A thread that waits for the next line cannot be called off, so a signal ends the process as it stands.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        asyncio.run(_over_stdio(access))
+        _serve_stdio(access)
     return DONE
 
 
-async def _over_stdio(access: "HomeAccess") -> None:
+def _serve_stdio(access: "HomeAccess") -> None:
+    """A thread that waits for the next line cannot be called off, so a signal ends the process as it stands."""
     from beforehand import __version__
     from beforehand.adapters.mcp.serving import serve_stdio
     from beforehand.app.crafts import load_crafts
     from beforehand.cli.mcp.offer import offer_of
 
-    await serve_stdio(offer_of(load_crafts(), lambda request: access), __version__)
+    asyncio.run(serve_stdio(offer_of(load_crafts(), lambda request: access), __version__))
 
 
-async def _over_http(access: "HomeAccess", host: str, port: int) -> None:
+def _serve_http(access: "HomeAccess", host: str, port: int) -> None:
     from beforehand.cli.mcp.http import serve_http
+    from beforehand.cli.run_async import run_async
     from beforehand.cli.screen import print_err
 
-    await serve_http(
-        access, host, port, lambda url: print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
-    )
+    def ready(url: str) -> None:
+        print_err(f"MCP clients find Beforehand at {url}", "Ctrl-C stops it.")
+
+    run_async(serve_http(access, host, port, ready))

@@ -26,7 +26,7 @@ from beforehand.server.serve import refuse_without_tokens, renewing
 
 
 async def serve_http(access: HomeAccess, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is called with the URL once it listens.
+    """Serve until cancelled; `ready` is called with the URL once it listens.
 
     BadInputError when the address cannot be used, or when others can reach it and no token is set.
     """

@@ -25,7 +25,7 @@ from beforehand.crafts.agent.core.inputs import (
 from beforehand.crafts.agent.core.session import advanced
 from beforehand.crafts.agent.core.world import ticks
 from beforehand.loop.asked import asked_here
-from beforehand.loop.loop import Loop, stop
+from beforehand.loop.loop import Loop
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.model.event import Verdict
@@ -33,6 +33,7 @@ from beforehand.ports.body import TICKS_PER_S
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.agent")
 NEVER = 1 << 62

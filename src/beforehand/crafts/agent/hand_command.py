@@ -1,9 +1,10 @@
 """`beforehand agent steer`: the state above, a command below, one after another."""
 
 import sys
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from beforehand.cli.prompt import read_line
+from beforehand.cli.prompt import read_line, read_part
 from beforehand.cli.screen import print_err, print_out
 from beforehand.crafts.agent.session_face import open_session
 
@@ -18,9 +19,10 @@ async def steer_by_hand(settings: "Settings", scene: str, goal: str | None) -> d
     async with open_session(settings, scene, {"goal": goal}) as session:
         shown = await session.show()
         print_err(WELCOME)
+        lines = _typed()
         while shown["status"] == "open":
             print_out(shown["state"], "")
-            typed = await _typed()
+            typed = await anext(lines, None)
             if typed is None:
                 shown = await session.say("end()")
                 break
@@ -33,9 +35,16 @@ async def steer_by_hand(settings: "Settings", scene: str, goal: str | None) -> d
         return {"status": shown["status"], "reason": shown.get("reason", ""), "goalReached": shown["goalReached"]}
 
 
-async def _typed() -> str | None:
-    """A line from the terminal, or from whatever standard input is."""
+async def _typed() -> AsyncIterator[str]:
+    """Lines from the terminal, or from whatever standard input is; the loop goes on meanwhile."""
     if sys.stdin.isatty():
-        return await read_line("> ")
-    line = sys.stdin.readline()
-    return line.rstrip("\n") if line else None
+        while (line := await read_line("> ")) is not None:
+            yield line
+        return
+    left = b""
+    while part := await read_part():
+        *whole, left = (left + part).split(b"\n")
+        for raw in whole:
+            yield raw.decode("utf-8", "replace")
+    if left:
+        yield left.decode("utf-8", "replace")

@@ -23,13 +23,13 @@ from beforehand.crafts.agent.plug_ins import load_verbs
 from beforehand.crafts.agent.sentences import told
 from beforehand.crafts.agent.worlds import open_world
 from beforehand.loop.drivers import Driven
-from beforehand.loop.loop import stop
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError, UnavailableError
 from beforehand.model.event import Event, from_iso
 from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter, Store
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.agent")
 KIND = "home"

@@ -75,7 +75,8 @@ class CellTool(Tool):
 
     async def _come_to_rest(self, work: "asyncio.Future[CellReport]") -> None:
         with suppress(Fault, TimeoutError):
-            await asyncio.wait_for(work, FINISH_S)
+            async with asyncio.timeout(FINISH_S):
+                await work
 
     async def _record(self, args: Mapping[str, Any], report: CellReport, context: ToolContext) -> None:
         await self._cells.record(str(args.get("scene")), report, context.correlation_id)

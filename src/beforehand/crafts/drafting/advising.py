@@ -15,12 +15,12 @@ from beforehand.app.models import open_model
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.drafting.core.advice import Failure, advice_ask, proposal_of
 from beforehand.crafts.drafting.core.prompt import corrected
-from beforehand.loop.loop import stop
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BeforehandError, ModelAnswerError
 from beforehand.ports.log import Log
 from beforehand.ports.model import Message, Model
 from beforehand.ports.store import EventFilter
+from beforehand.ports.tasks import stop
 
 if TYPE_CHECKING:
     from beforehand.engine.state import RunState

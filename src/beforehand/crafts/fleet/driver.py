@@ -22,6 +22,7 @@ from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
 from beforehand.ports.robot import RobotLink
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 
 READ_PATIENCE_S = 5.0
 
@@ -101,9 +102,7 @@ class FleetDriver:
                 if done.done():
                     done.result()
         finally:
-            for task in work:
-                task.cancel()
-            await asyncio.gather(*work, return_exceptions=True)
+            await stop(work)
             await self._outbox.close()
             await self._link.close()
             await self._loop.close()
@@ -129,9 +128,13 @@ class FleetDriver:
                 await self._clock.sleep_until(self._clock.now_ms() + tick_ms)
 
     async def _read_robots(self) -> None:
-        reads = (asyncio.wait_for(self._link.read(name), READ_PATIENCE_S) for name in self.state.robots)
+        reads = (self._read_robot(name) for name in self.state.robots)
         found = await asyncio.gather(*reads, return_exceptions=True)
         await self._loop.request(RobotsRead([report for report in found if isinstance(report, Telemetry)]))
+
+    async def _read_robot(self, name: str) -> Telemetry | None:
+        async with asyncio.timeout(READ_PATIENCE_S):
+            return await self._link.read(name)
 
     def _decide(self, given: FleetMessage) -> Verdict[RobotCommand]:
         now = self._clock.now_ms()

@@ -37,6 +37,7 @@ from beforehand.model.words import counted
 from beforehand.ports.log import Log
 from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.store import EventFilter, Store
+from beforehand.ports.tasks import stop
 
 if TYPE_CHECKING:
     from beforehand.crafts.fleet.driver import FleetDriver, Ready
@@ -113,8 +114,7 @@ class Fleets:
     async def _stop(self, name: str) -> None:
         fleet = self.live.pop(name, None)
         if fleet is not None:
-            fleet.work.cancel()
-            await asyncio.gather(fleet.work, return_exceptions=True)
+            await stop([fleet.work])
 
     async def close(self) -> None:
         for name in list(self.live):

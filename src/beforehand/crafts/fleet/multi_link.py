@@ -16,6 +16,7 @@ from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkStanding, OpenLink, RobotLink
+from beforehand.ports.tasks import stop
 
 log = Log("beforehand.fleet")
 CLOSE_PATIENCE_S = 2.0
@@ -134,6 +135,4 @@ async def _ended(tasks: Iterable["asyncio.Task[Any]"], patience_s: float) -> Non
     if not waiting:
         return
     _, late = await asyncio.wait(waiting, timeout=patience_s)
-    for task in late:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
+    await stop(late)

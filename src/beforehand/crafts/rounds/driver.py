@@ -32,12 +32,13 @@ from beforehand.crafts.rounds.core.inputs import (
 )
 from beforehand.crafts.rounds.core.state import QuestionState
 from beforehand.crafts.rounds.core.words import PlannerDecision
-from beforehand.loop.loop import Loop, stop
+from beforehand.loop.loop import Loop
 from beforehand.model.errors import BeforehandError, Fault, NotUnderstoodError, UnavailableError
 from beforehand.model.event import Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
+from beforehand.ports.tasks import stop
 from beforehand.ports.tracing import Value, span
 
 log = Log("beforehand.rounds")
