@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from beforehand.adapters.sim.roads import Roads
 from beforehand.adapters.vda5050.dialects import DIALECTS
 from beforehand.adapters.vda5050.hall import Hall
-from beforehand.adapters.vda5050.messages import State, decoded, moment_ms
+from beforehand.adapters.vda5050.messages import State, decoded, moment_ms, timestamp
 from beforehand.adapters.vda5050.options import VdaOptions, check_vda5050
 from beforehand.adapters.vda5050.orders import Stop, order_document, planned, updated
 from beforehand.adapters.vda5050.talk import Talk
@@ -468,3 +468,104 @@ def test_whatever_a_state_says_only_a_finished_action_completes(
     vehicle.talk.tick(vehicle.now + 5000)
     done = [one for one in vehicle.talk.told if isinstance(one, Telemetry) and one.task_status == 4]
     assert not [one for one in done if one.task_id in (None, KEY)]
+
+
+def at(x: float, y: float = 0.0, known: bool = True) -> dict[str, Any]:
+    return {"x": x, "y": y, "theta": 0.5, "mapId": "m", "positionInitialized": known}
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ({"agvPosition": at(0)}, ("A", None)),
+        ({"agvPosition": at(0, known=False)}, (None, None)),
+        ({"agvPosition": at(4), "nodeStates": ahead("B", "C"), "driving": True}, ("A", "B")),
+        ({"agvPosition": at(0.1), "nodeStates": ahead("B"), "driving": True}, ("A", None)),
+        ({"agvPosition": at(20)}, ("C", None)),
+        ({"agvPosition": at(15, 8)}, ("A", None)),
+        ({"lastNodeId": "Z", "agvPosition": at(20)}, ("C", None)),
+        ({"lastNodeId": "Z", "agvPosition": at(15, 8)}, (None, None)),
+        ({"lastNodeId": "Z", "agvPosition": None}, (None, None)),
+        ({"lastNodeId": "B", "agvPosition": None}, ("B", None)),
+        ({"lastNodeId": "B", "agvPosition": None, "nodeStates": ahead("B", "C"), "driving": True}, ("B", "C")),
+    ],
+)
+def test_where_it_is_by_its_last_node_and_by_its_position(
+    vehicle: Vehicle, said: dict[str, Any], place: tuple[str | None, str | None]
+) -> None:
+    report = vehicle.says(**said)
+    assert (report.node_id, report.next_node_id) == place
+    position = said["agvPosition"]
+    if position is not None:
+        assert (report.x, report.y, report.heading) == (position["x"], position["y"], 0.5)
+    elif place[0] is not None:
+        assert (report.x, report.y) == ROADS.at[place[0]]
+
+
+@pytest.mark.parametrize(("charge", "battery"), [(80, 0.8), (120, 1.0), (-5, 0.0), (None, None)])
+def test_how_full_and_how_loaded_it_is(vehicle: Vehicle, charge: float | None, battery: float | None) -> None:
+    report = vehicle.says(batteryState={"batteryCharge": charge, "charging": True}, loads=[])
+    assert (report.battery, report.charging, report.load_sensor) == (battery, True, "empty")
+    assert vehicle.says(loads=[{}]).load_sensor == "loaded"
+    silent = vehicle.says()
+    assert (silent.battery, silent.charging, silent.load_sensor, silent.blocked) == (None, False, None, False)
+
+
+def test_only_warnings_about_the_present_order_are_told_and_not_all_of_many(vehicle: Vehicle) -> None:
+    vehicle.talk.command(GoTarget(KEY, "RB-01", PICK), vehicle.now)
+    quiet = vehicle.says(orderId=KEY, nodeStates=ahead("B"), actionStates=work("WAITING"), errors=[about("other")])
+    assert (quiet.error, quiet.blocked) == (None, False)
+    told = vehicle.says(orderId=KEY, nodeStates=ahead("B"), actionStates=work("WAITING"), errors=[about(KEY)] * 9)
+    assert str(told.error).startswith("It reports trouble; ")
+    assert str(told.error).endswith(" more.")
+    failed = [{**work("FAILED")[0], "resultDescription": "no pallet."}]
+    assert "Its pick failed: no pallet." in str(vehicle.says(orderId=KEY, lastNodeId="D", actionStates=failed).error)
+
+
+def test_a_silent_robot_is_asked_for_its_state_and_one_that_is_away_is_not(vehicle: Vehicle) -> None:
+    talk = vehicle.talk
+    talk.out.clear()
+    talk.tick(vehicle.now + 1_000)
+    assert talk.out == [], "it has just been heard"
+    for later in (2_000, 2_500, 3_000):
+        talk.tick(vehicle.now + later)
+    assert vehicle.actions() == ["stateRequest", "stateRequest"]
+    talk.hear("connection", b'{"connectionState": "OFFLINE"}', vehicle.now)
+    talk.out.clear()
+    talk.tick(vehicle.now + 60_000)
+    assert talk.out == []
+    with pytest.raises(UnavailableError, match="it said OFFLINE"):
+        talk.command(GoTarget(KEY, "RB-01", PICK), vehicle.now)
+    standing = talk.standing()
+    assert (standing.answers, standing.trouble) == (False, "RB-01 said OFFLINE.")
+    talk.hear("connection", b'{"connectionState": "ONLINE"}', vehicle.now)
+    assert vehicle.actions() == ["stateRequest", "factsheetRequest"]
+    assert talk.standing().answers
+
+
+def test_nothing_is_known_of_a_robot_before_it_was_heard_and_after_the_line_was_lost() -> None:
+    talk = a_talk()
+    assert talk.standing().answers is None
+    with pytest.raises(UnavailableError, match="has not reported yet"):
+        talk.command(GoTarget(KEY, "RB-01", PICK), 0)
+    made = Vehicle(talk)
+    made.says()
+    talk.lost_line(made.now, "The line is down.")
+    standing = talk.standing()
+    assert (standing.answers, standing.trouble, standing.trouble_ms) == (False, "The line is down.", made.now)
+    assert standing.at == "acme, serial number 7"
+
+
+def test_a_message_that_cannot_be_read_is_told_and_changes_nothing(vehicle: Vehicle) -> None:
+    state = vehicle.talk.state
+    for payload, says in ((b"no json", "not JSON"), (b"{}", "orderId"), (b"x" * 4_000_001, "too big")):
+        vehicle.talk.hear("state", payload, vehicle.now)
+        assert says in str(vehicle.talk.standing().trouble)
+    vehicle.talk.hear("connection", b'{"connectionState": "MAYBE"}', vehicle.now)
+    assert "(connection)" in str(vehicle.talk.standing().trouble)
+    assert vehicle.talk.state is state
+
+
+def test_times_are_written_with_their_milliseconds() -> None:
+    assert timestamp(1_767_268_800_007) == "2026-01-01T12:00:00.007Z"
+    assert moment_ms(timestamp(1_767_268_800_007)) == 1_767_268_800_007
