@@ -349,6 +349,17 @@ async def test_the_next_process_finds_the_order_under_its_key(on_floor: Any) -> 
         assert (await again.read()).task_status == DONE
 
 
+async def test_orders_without_an_id_are_driven_each(on_floor: Any) -> None:
+    """As other programs may send them."""
+    async with on_floor(needs_control=False) as floor:
+        for target, named in (("B", {}), ("C", {"task_id": ""}), ("D", {"task_id": ""}), ("C", {"task_id": None})):
+            body = {"id": target, **named}
+            answer = await floor.clock.run(floor.robot.answer("task", Frame(no.GO_TARGET, 1, body)))
+            assert answer.body["ret_code"] == 0
+            await floor.play(20)
+            assert floor.last.node_id == target
+
+
 async def test_a_look_says_what_is_there_and_changes_nothing(on_floor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     async def opened(host: str, port: int) -> bool:
         return port != no.PORTS["push"]
