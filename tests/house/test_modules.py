@@ -3,16 +3,26 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 LONGEST = 500
-ROOT = Path(__file__).resolve().parents[2]
-MODULES = sorted((ROOT / "src" / "beforehand").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT / "src")))
-def test_a_module_says_its_idea_and_stays_small(path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    idea = ast.get_docstring(ast.parse(source))
-    assert idea or not source.strip(), "The module has no docstring: say its idea in 2-6 lines."
-    assert len(source.splitlines()) <= LONGEST, "The module is too long: ask what second thing moved in."
+def test_a_module_says_its_idea_and_stays_small(repository: Path) -> None:
+    package = repository / "src" / "beforehand"
+    problems = [
+        f"{path.relative_to(package)}: {said}"
+        for path in sorted(package.rglob("*.py"))
+        for said in wrong_with(path.read_text(encoding="utf-8"))
+    ]
+    assert problems == []
+
+
+def wrong_with(source: str) -> list[str]:
+    idea, lines = ast.get_docstring(ast.parse(source)), len(source.splitlines())
+    silent = ["it has no docstring: say its idea in 2-6 lines."] if source.strip() and not idea else []
+    return silent + ([f"{lines} lines are too many: ask what second thing moved in."] if lines > LONGEST else [])
+
+
+def test_a_module_without_an_idea_and_one_that_is_too_long_are_noticed() -> None:
+    assert wrong_with("import os\n") == ["it has no docstring: say its idea in 2-6 lines."]
+    assert wrong_with('"""Idea."""\n' * 501) == ["501 lines are too many: ask what second thing moved in."]
+    assert wrong_with("") == wrong_with('"""Idea."""\n') == []
