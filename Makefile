@@ -6,6 +6,8 @@
 #   make run     console and demo on PORT (8700)
 #   make test    lint, then all tests but the long ones    make bench   the benchmarks, a table each (BENCH=name for one)
 #   make soak    the long tests: they may take an hour     make lock    write requirements/*.txt anew
+#   make quick   lint, types and the tests that start nothing: for the inner loop
+#   make steady  what browsers, kills and sockets test, beside a busy neighbour (STEADY="tests/cli/test_run.py" TIMES=20)
 #   make slow    the console's tests on a machine that is slow in one place (SLOW=files:1.5,api:1; places: tests/slow.py)
 #   make mutants statements changed at random: does a test notice? (MUTANTS="--base main --count 40 --seed 1")
 #
@@ -18,6 +20,8 @@ PYTEST_FLAGS ?=
 BENCH ?=
 MUTANTS ?=
 SLOW ?= files:1.5,api:1
+STEADY ?= tests/e2e tests/contract tests/cli tests/api
+TIMES ?= 1
 
 BIN := .venv/bin
 PLACE := $(shell pwd -P | cksum | cut -d ' ' -f 1)
@@ -35,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup console web dev run test soak slow mutants lint bench bench-peers lock clean
+.PHONY: help setup console web dev run test quick soak steady slow mutants lint bench bench-peers lock clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -77,7 +81,14 @@ lint: dev web
 test: dev lint console
 	@sh scripts/test-packages.sh
 	$(NPM) test
-	$(PYTEST) -m "not soak" $(PYTEST_FLAGS)
+	$(PYTEST) -m "not soak" --budgets $(PYTEST_FLAGS)
+
+quick: lint
+	$(PYTEST) -m "not soak" $(PYTEST_FLAGS) tests/rooms tests/scenarios --ignore-glob "*/test_contract_*.py"
+
+steady: dev console
+	@sh scripts/test-packages.sh
+	$(BIN)/python scripts/steady.py --times $(TIMES) -- -q -n 2 --dist loadgroup -m "not soak" $(PYTEST_FLAGS) $(STEADY)
 
 soak: dev
 	@sh scripts/test-packages.sh
