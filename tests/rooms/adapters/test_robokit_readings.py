@@ -313,3 +313,10 @@ def test_what_is_wrong_with_a_link_is_told_with_its_place(options, path):
 def test_one_robot_is_known_by_its_host_and_the_port_commands_go_to():
     assert robokit_address({"host": "A."}) == robokit_address({"host": "a", "ports": {"push": 5}})
     assert robokit_address({"host": "a"}) != robokit_address({"host": "a", "ports": {"task": 5}})
+
+
+@pytest.mark.parametrize(("limit_s", "is_good"), [(0.05, True), (60, True), (0.04, False), (61, False), (True, False)])
+def test_how_long_an_answer_may_take_has_limits(limit_s, is_good):
+    assert (not check_robokit({"host": "forklift-1", "answerLimitS": limit_s})) is is_good
+    options = RobokitOptions.of({"host": " forklift-1 ", "answerLimitS": 7})
+    assert (options.host, options.answer_limit_s) == ("forklift-1", 7)

@@ -129,7 +129,7 @@ class Rig:
 
     async def close(self) -> None:
         await self.link.close()
-        await asyncio.wait_for(self._listening, 10)
+        await self._listening
 
 
 @pytest.fixture
