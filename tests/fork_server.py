@@ -57,6 +57,8 @@ class Forked(subprocess.Popen[Any]):
         self._close_pipe_fds(*(asked[end] for end in ends))  # type: ignore[attr-defined]
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        if self._status.fileno() < 0:  # nobody held this any more, and its line to the server went first
+            return self.pid, signal.SIGKILL
         with selectors.DefaultSelector() as told:
             told.register(self._status, selectors.EVENT_READ)
             if not told.select(0 if wait_flags & os.WNOHANG else None):

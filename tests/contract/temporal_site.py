@@ -49,7 +49,8 @@ class Site:
     async def __aexit__(self, *_: object) -> None:
         await self.http.aclose()
         for process in self._processes:
-            await self.kill(process)
+            if process.returncode is None:
+                await self.kill(process)
 
     async def _start(self, *words: str) -> tuple[Forked, str]:
         """A process of the command, and the first line that it prints."""
