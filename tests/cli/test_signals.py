@@ -25,6 +25,7 @@ from beforehand.app.settings import load_settings
 from .conftest import BEFOREHAND, PATIENCE_S, clean_environment
 
 BESIDE = 4
+LOOK_S = 0.002
 LOADS_S, LIVES_S = 0.3, 3.0
 PLAN = """
 steps:
@@ -94,9 +95,9 @@ def trouble_at(moment: Moment) -> str:
         text=True,
     )
     try:
-        try:
-            process.wait(moment.after_s)
-        except subprocess.TimeoutExpired:
+        while moment.number is signal.SIGINT and not (heeds_signals(process) or has_ended(process, LOOK_S)):
+            pass
+        if not has_ended(process, moment.after_s):
             process.send_signal(moment.number)
         _, err = process.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
@@ -106,14 +107,25 @@ def trouble_at(moment: Moment) -> str:
         os.close(ours)
         os.close(theirs)
     allowed = (128 + moment.number, -moment.number, *moment.command.ends_with)
-    if not was_loading_python(err) and ("Traceback" in err or process.returncode not in allowed):
+    if "Traceback" in err or process.returncode not in allowed:
         return f"It ended with {process.returncode}. {err}"
     return left_behind(moment.folder) or unopenable(moment.folder)
 
 
-def was_loading_python(err: str) -> bool:
-    """Whether Ctrl-C met Python before the first line of `main`: nobody but Python can answer it there."""
-    return "KeyboardInterrupt" in err and not re.search(r'cli/main\.py", line \d+, in main', err)
+def has_ended(process: "subprocess.Popen[str]", within_s: float) -> bool:
+    try:
+        process.wait(within_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def heeds_signals(process: "subprocess.Popen[str]") -> bool:
+    """Whether the command has come to its first line: a termination signal is caught. Ctrl-C before that is answered by
+    Python itself, which may even lose it."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    caught = re.search(r"SigCgt:\s*(\w+)", status)
+    return caught is not None and bool(int(caught[1], 16) >> signal.SIGTERM - 1 & 1)
 
 
 def left_behind(folder: Path) -> str:

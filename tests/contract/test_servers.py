@@ -84,7 +84,7 @@ def test_two_servers_answer_as_one_and_hand_over(servers: Servers) -> None:
     first.send(signal.SIGTERM)
     assert "id" in call(second.url, "/plans", {"plan": servers.plan("d", 1)}, **mine)
     assert first.process.wait(PATIENCE_S) == 0
-    assert second.role == "leads"
+    until(lambda: second.role == "leads")
     assert_gap_free([event["seq"] for event in servers.events()])
 
 

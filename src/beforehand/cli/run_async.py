@@ -2,7 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+import signal
+import socket
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from beforehand.cli.exits import Stopped
@@ -30,11 +33,12 @@ def run_async(main: Coroutine[Any, Any, T], *, log_level: int | None = logging.W
             stopped_by = number
             loop.call_soon_threadsafe(task.cancel)  # the loop may be asleep
 
-        before = stop_by_signal(stop)
-        try:
-            return await main
-        finally:
-            restore(before)
+        with _woken_by_signals(loop):
+            before = stop_by_signal(stop)
+            try:
+                return await main
+            finally:
+                restore(before)
 
     try:
         result = asyncio.run(guarded())
@@ -44,3 +48,19 @@ def run_async(main: Coroutine[Any, Any, T], *, log_level: int | None = logging.W
     if stopped_by is not None:  # also where it was just done: the command has more to do, and is not to do it
         raise Stopped(code_of(stopped_by), "Stopped.")
     return result
+
+
+@contextmanager
+def _woken_by_signals(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Have a signal wake the loop also where it comes in the very instant in which the loop falls asleep."""
+    heard, told = socket.socketpair()
+    with heard, told:
+        heard.setblocking(False)
+        told.setblocking(False)
+        before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        loop.add_reader(heard, heard.recv, 64)
+        try:
+            yield
+        finally:
+            loop.remove_reader(heard)
+            signal.set_wakeup_fd(before)
