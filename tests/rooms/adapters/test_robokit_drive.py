@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from beforehand.adapters.robokit import checkup as checkup_module
+from beforehand.adapters.robokit import control as control_module
 from beforehand.adapters.robokit import numbers as no
 from beforehand.adapters.robokit import talk as talk_module
 from beforehand.adapters.robokit.checkup import check_robot, ports_from
 from beforehand.adapters.robokit.client import RobotClient
-from beforehand.adapters.robokit.connection import NoAnswerError
+from beforehand.adapters.robokit.connection import NoAnswerError, NotReachedError
 from beforehand.adapters.robokit.frame import Frame, FrameParser, encode
 from beforehand.adapters.robokit.hall import Hall
 from beforehand.adapters.robokit.options import RobokitOptions
@@ -51,8 +52,12 @@ class Ear(RobotClient):
 
     robot: WireRobot
     deaf = False
+    cut = ""
+    """A port to which there is no connection."""
 
     async def ask(self, port: str, number: int, body: Any = None) -> Frame:
+        if port == self.cut:
+            raise NotReachedError("There is no connection.")
         asked = Frame(number, 1, dict(body or {}), self.dialect.version)
         answer = None if self.deaf else await self.robot.answer(port, _through_bytes(asked))
         await asyncio.sleep(0)
@@ -200,6 +205,36 @@ async def test_an_order_in_parts_is_paused_goes_on_and_is_cancelled_in_every_par
         assert floor.statuses("t1")[-1] == CANCELLED
         assert all(floor.answer(key).ok for key in ("t1", "p1", "r1", "p2", "r2", "c"))
         assert floor.last.load_sensor == "empty"
+
+
+async def test_a_part_that_did_not_reach_the_robot_is_begun_when_it_can_be_reached(
+    on_floor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_module, "PATIENCE_S", 0)
+    async with on_floor(composite=False) as floor:
+        await floor.tell(GoTarget("t1", "RB-01", {**PICK, "start_height": 1.1, "end_height": 1.5}))
+        floor.ear.cut = "task"
+        await floor.play(10)
+        assert floor.heard(no.GO_TARGET) == 1, "only the whole, which it refused"
+        assert not (await floor.talk.standing()).answers
+        floor.ear.cut = ""
+        await floor.play(90)
+        assert (floor.statuses("t1")[-1], floor.last.node_id) == (DONE, "D")
+
+
+async def test_a_command_that_did_not_reach_the_robot_leaves_it_with_the_order_before(
+    on_floor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_module, "PATIENCE_S", 0)
+    async with on_floor() as floor:
+        await floor.tell(go())
+        floor.ear.cut = "task"
+        with pytest.raises(NotReachedError):
+            await floor.tell(go("t2", "A"))
+        floor.ear.cut = ""
+        assert floor.talk.kept()["order"]["key"] == "t1"
+        await floor.play(40)
+        assert floor.statuses("t1")[-1] == DONE
 
 
 async def test_an_order_that_cannot_be_given_in_parts_is_refused_with_the_reason(on_floor: Any) -> None:

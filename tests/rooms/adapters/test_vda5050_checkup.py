@@ -181,6 +181,21 @@ async def test_a_broker_without_vehicles_is_told(monkeypatch: pytest.MonkeyPatch
     assert found.troubles[0].startswith("No vehicle was heard at mqtt://broker:1883 within 0.01 s")
 
 
+async def test_that_no_vehicle_is_there_comes_before_what_is_wrong_with_those_that_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Left(Mqtt):
+        async def subscribe(self, topic: str, qos: int) -> None:
+            if topic.endswith("connection"):
+                self.say("connection", {"connectionState": "OFFLINE"})
+                self.say("state", {"nodeStates": 5})
+
+    monkeypatch.setattr(checkup, "client_of", lambda *_, **__: Left())
+    first, second = (await check_broker(PLAIN, lambda: NOW)).troubles
+    assert first.startswith("No vehicle was heard")
+    assert "its state cannot be read" in second
+
+
 async def test_a_broker_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise ConnectionRefusedError
