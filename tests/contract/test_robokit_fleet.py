@@ -41,7 +41,7 @@ def places(wire) -> list[str]:
     ids=["all", "header 2, no sensor", "single questions", "no 1020", "no ids, no control"],
 )
 async def test_a_fleet_over_robokit_works_until_idle(manners, tmp_path):
-    clock = FastClock(30)
+    clock = FastClock(90)
     async with robots_on_the_wire(floor(3, 4), clock, manners) as wire, live(wire.scene, clock, tmp_path) as fleet:
         await fleet.until_idle()
         assert fleet.state.completed == 4
@@ -63,7 +63,7 @@ async def test_a_robot_that_says_nothing_to_what_it_does_not_know_is_understood_
 
 
 async def test_robots_that_take_single_orders_only_are_given_the_parts(tmp_path):
-    clock = FastClock(30)
+    clock = FastClock(90)
     async with (
         robots_on_the_wire(floor(2, 2), clock, Manners(composite=False)) as wire,
         live(wire.scene, clock, tmp_path) as fleet,
@@ -76,7 +76,7 @@ async def test_robots_that_take_single_orders_only_are_given_the_parts(tmp_path)
 
 
 async def test_simulated_and_real_robots_work_side_by_side(tmp_path):
-    clock = FastClock(30)
+    clock = FastClock(90)
     async with (
         robots_on_the_wire(floor(4, 4), clock, only=("RB-00", "RB-01")) as wire,
         live(wire.scene, clock, tmp_path) as fleet,
@@ -90,7 +90,7 @@ async def test_simulated_and_real_robots_work_side_by_side(tmp_path):
 
 
 async def test_a_link_that_is_cut_in_the_middle_of_a_command_loses_and_doubles_nothing(tmp_path):
-    clock = FastClock(20)
+    clock = FastClock(60)
     async with AsyncExitStack() as stack:
         wire = await stack.enter_async_context(robots_on_the_wire(floor(2, 3, startTimeoutS=60), clock))
         proxies = await proxied(stack, wire, Spoiling())
@@ -133,7 +133,7 @@ async def test_spoilt_frames_lose_and_double_nothing(spoiling, tmp_path):
 
 
 async def test_a_robot_that_dies_and_comes_back_has_forgotten_its_order_and_a_person_is_asked(tmp_path):
-    clock = FastClock(20)
+    clock = FastClock(60)
     async with robots_on_the_wire(floor(1, 1), clock) as wire, live(wire.scene, clock, tmp_path) as fleet:
         await fleet.until(lambda state: any(task.command_state == "running" for task in state.tasks.values()))
         wire.hall.inject(FaultSpec(at_s=0, robot_id="RB-00", fault="restart", for_s=20))
@@ -147,7 +147,7 @@ async def test_a_robot_that_dies_and_comes_back_has_forgotten_its_order_and_a_pe
 
 
 async def test_a_robot_whose_control_somebody_has_is_never_taken_from_them_and_says_who(tmp_path):
-    clock = FastClock(20)
+    clock = FastClock(60)
     scene = floor(1, 1, errorPolicy="freeze")
     async with robots_on_the_wire(scene, clock) as wire, live(wire.scene, clock, tmp_path) as fleet:
         robot = wire.robots["RB-00"]
@@ -164,7 +164,7 @@ async def test_a_robot_whose_control_somebody_has_is_never_taken_from_them_and_s
 
 
 async def test_a_robot_that_does_not_answer_delays_nobody(tmp_path):
-    clock = FastClock(20)
+    clock = FastClock(60)
     mute = FaultSpec(at_s=0, robot_id="RB-00", fault="offline")
     async with (
         robots_on_the_wire(floor(3, 3), clock, faults=[mute]) as wire,
@@ -178,7 +178,7 @@ async def test_a_robot_that_does_not_answer_delays_nobody(tmp_path):
 
 
 async def test_a_pallet_that_is_not_recognised_is_a_reason_people_read(tmp_path):
-    clock = FastClock(20)
+    clock = FastClock(60)
     scene = floor(1, 1, errorPolicy="freeze")
     params = {"operation": "ForkLoad", "recognize": True, "recfile": "plt/p0001.plt", "end_height": 0.5}
     sites = tuple(
@@ -199,7 +199,7 @@ async def test_a_pallet_that_is_not_recognised_is_a_reason_people_read(tmp_path)
 
 
 async def test_after_a_restart_of_the_server_the_robots_are_read_and_nothing_is_done_twice(tmp_path):
-    clock = FastClock(20)
+    clock = FastClock(60)
     async with robots_on_the_wire(floor(2, 2), clock) as wire:
         async with live(wire.scene, clock, tmp_path) as fleet:
             await fleet.until(lambda state: sum(t.command_state == "running" for t in state.tasks.values()) == 2)

@@ -29,7 +29,7 @@ async def stack():
 
 async def opened(stack, manners=None, faults=(), **more):
     """One robot, and a link to it."""
-    clock = FastClock(20)
+    clock = FastClock(60)
     wire = await stack.enter_async_context(robots_on_the_wire(floor(1, 1), clock, manners, faults=faults))
     scene = linked(wire.scene, {name: robot.ports for name, robot in wire.robots.items()}, **more)
     link = open_robokit_link(LinkRequest(scene, scene.robots, clock))
@@ -284,7 +284,7 @@ class StillClock(FastClock):
 
 
 async def test_what_a_robot_pushes_makes_the_link_look_at_once(stack):
-    wire = await stack.enter_async_context(robots_on_the_wire(floor(1, 1), FastClock(20)))
+    wire = await stack.enter_async_context(robots_on_the_wire(floor(1, 1), FastClock(60)))
     link = open_robokit_link(LinkRequest(wire.scene, wire.scene.robots, StillClock(1)))
     stack.push_async_callback(link.close)
     await heard(link, lambda report: isinstance(report, Telemetry))

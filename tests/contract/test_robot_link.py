@@ -93,7 +93,7 @@ async def multi_rig(tried: str, stack: AsyncExitStack) -> Rig:
 
 async def robokit_rig(manners: Manners, stack: AsyncExitStack) -> Rig:
     """A robot of our own over real TCP, in a hall where time goes twenty times as fast."""
-    clock = FastClock(20)
+    clock = FastClock(60)
     document = {**SCENE, "robots": [{"robotId": "RB-01", "nodeId": "A"}]}
     wire = await stack.enter_async_context(robots_on_the_wire(FleetScene.model_validate(document), clock, manners))
     kept: list[object] = [None]

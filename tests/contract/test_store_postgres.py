@@ -8,7 +8,6 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -198,16 +197,42 @@ async def test_a_lead_that_was_given_back_is_free_before_its_session_ends(url: s
     await looking.close()
 
 
-async def test_opening_cancelled_half_way_gives_the_lead_back(url: str) -> None:
-    for turns in range(0, 60, 6):
+async def test_opening_cancelled_at_any_statement_gives_the_lead_back(
+    url: str, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, number = url.rpartition("/")[2], 0
+    sessions = f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'"
+    while True:
+        number += 1
+        came, asked = await opened_and_cancelled(url, number, monkeypatch)
+        if isinstance(came, PostgresStore):
+            await came.close()
+        await until(lambda: postgres.tell(sessions) == "0")
+        await (await opened(url)).close()
+        if asked < number:
+            break
+    assert number > 8, "each of its statements was one at which it was cancelled"
+
+
+async def opened_and_cancelled(url: str, number: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, int]:
+    """What became of an opening that was cancelled while its n-th statement was under way, and how many it came to."""
+    from psycopg import AsyncConnection
+
+    asks, asked = AsyncConnection.execute, 0
+
+    async def execute(*given: Any, **named: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        if asked == number:
+            asyncio.get_running_loop().call_soon(opening.cancel)
+        return await asks(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AsyncConnection, "execute", execute)
         opening = asyncio.ensure_future(opened(url))
-        for _ in range(turns):
-            await asyncio.sleep(0.001)
-        opening.cancel()
-        with suppress(asyncio.CancelledError):
-            await (await opening).close()
-        store = await opened(url)
-        await store.close()
+        [came] = await asyncio.gather(opening, return_exceptions=True)
+    assert isinstance(came, PostgresStore | asyncio.CancelledError), came
+    return came, asked
 
 
 async def test_one_that_cannot_be_written_costs_the_others_of_its_commit_nothing(store: PostgresStore) -> None:

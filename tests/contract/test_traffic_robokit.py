@@ -32,7 +32,7 @@ async def watch(hall, touched) -> None:
     "manners", [Manners(), Manners(unknown=frozenset({1110}))], ids=["orders by id", "no account of orders"]
 )
 async def test_robots_over_robokit_share_a_crossing(manners, tmp_path):
-    clock, touched = FastClock(40), set()
+    clock, touched = FastClock(120), set()
     async with robots_on_the_wire(crossing(), clock, manners) as wire, live(wire.scene, clock, tmp_path) as fleet:
         watching = asyncio.create_task(watch(wire.hall, touched))
         await fleet.until(lambda state: state.completed >= 2)
@@ -55,7 +55,7 @@ async def test_robots_over_robokit_share_a_crossing(manners, tmp_path):
 
 
 async def test_a_server_that_dies_takes_the_traffic_up_again(tmp_path):
-    clock, touched, log = FastClock(40), set(), []
+    clock, touched, log = FastClock(120), set(), []
     async with robots_on_the_wire(crossing(), clock) as wire:
         watching = asyncio.create_task(watch(wire.hall, touched))
         state = None

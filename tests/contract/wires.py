@@ -62,7 +62,7 @@ async def wired(
     clock: FastClock | None = None,
 ) -> AsyncIterator[Wires]:
     """The scene of this document with every robot on its wire: `sim`, `robokit` or `vda5050`."""
-    clock = clock or FastClock(30)
+    clock = clock or FastClock(90)
     url = start_broker().url if "vda5050" in kinds.values() else None
     scene = read_fleet(with_links(document, kinds, url))
     async with AsyncExitStack() as stack:

@@ -5,6 +5,9 @@ async with robots_on_the_wire(scene, FastClock(20)) as wire:
 """
 
 import asyncio
+import heapq
+import itertools
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,19 +17,51 @@ from beforehand.adapters.robokit.hall import Hall
 from beforehand.adapters.robokit.options import link_entry
 from beforehand.adapters.robokit.robot import Manners, WireRobot
 from beforehand.adapters.sim.faults import FaultSpec
-from beforehand.adapters.sim.scaled_clock import ScaledClock
-from beforehand.app.clock import WallClock
 from beforehand.model.fleet import FleetScene
 from beforehand.ports.clock import Clock
 
 LOOPBACK = "127.0.0.1"
 
 
-class FastClock(ScaledClock):
-    """The wall's clock, so many times as fast."""
+class FastClock:
+    """So many times as fast as the wall's clock, but only while this process is served.
+
+    Between two looks at most `STEP_MS` pass. What a busy machine takes away from the process does not pass here, so
+    that no time-out of a fleet depends on who else uses the machine.
+    """
+
+    STEP_MS = 400.0
 
     def __init__(self, pace: float) -> None:
-        super().__init__(WallClock(), pace)
+        self._pace = pace
+        self._now_ms = time.time() * 1000
+        self._looked_s = time.monotonic()
+        self._sleepers: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._count = itertools.count()
+        self._waking: asyncio.Task[None] | None = None
+
+    def now_ms(self) -> int:
+        before, self._looked_s = self._looked_s, time.monotonic()
+        self._now_ms += min((self._looked_s - before) * 1000 * self._pace, self.STEP_MS)
+        return int(self._now_ms)
+
+    async def sleep_until(self, ts_ms: int) -> None:
+        sleeper: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (ts_ms, next(self._count), sleeper))
+        if self._waking is None or self._waking.done():
+            self._waking = asyncio.create_task(self._wake())
+        await sleeper
+
+    async def _wake(self) -> None:
+        """Look at the clock for as long as somebody sleeps."""
+        while self._sleepers:
+            left_ms = min(self._sleepers[0][0] - self.now_ms(), self.STEP_MS / 2)
+            await asyncio.sleep(max(left_ms / self._pace, 1.0) / 1000)
+            now_ms = self.now_ms()
+            while self._sleepers and self._sleepers[0][0] <= now_ms:
+                _, _, sleeper = heapq.heappop(self._sleepers)
+                if not sleeper.done():
+                    sleeper.set_result(None)
 
 
 @dataclass(frozen=True, slots=True)
