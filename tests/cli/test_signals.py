@@ -9,6 +9,7 @@ import os
 import random
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -46,7 +47,7 @@ COMMANDS = (
     Command("up --no-open --port 0 --scene cross_dock", (0,)),
     Command("fleet simulate cross_dock --for 2000000"),
     Command("agent steer studio"),
-    Command("ask How-do-I-add-a-token?", (0,)),
+    Command("ask 'How do I add a token?'", (0,)),
     Command("mcp"),
     Command("mcp --http --port 0", (0,)),
     Command("db backup copy.zip", (0,)),
@@ -86,7 +87,7 @@ def trouble_at(moment: Moment) -> str:
     """What went wrong with this command; nothing where it ended as it should."""
     ours, theirs = os.pipe()  # standard input stays open: its end would end some commands, too
     process = subprocess.Popen(
-        [str(BEFOREHAND), *moment.command.words.split()],
+        [str(BEFOREHAND), *shlex.split(moment.command.words)],
         cwd=moment.folder,
         env=clean_environment(),
         stdin=ours,
