@@ -137,7 +137,7 @@ async def test_a_vehicle_that_is_killed_is_missed_and_reconciled(broker: Mosquit
     file.write_text(json.dumps(document))
     both = {robot["robotId"]: start_vehicle(file, tmp_path, robot["robotId"]) for robot in document["robots"]}
     try:
-        async with live(document, tmp_path) as fleet:
+        async with live(document, tmp_path, pace=1) as fleet:
             await fleet.until(lambda state: any(runs(task) for task in state.tasks.values()))
             both["RB-00"].kill()
             both["RB-00"].wait()

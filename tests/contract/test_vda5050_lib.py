@@ -69,7 +69,7 @@ async def test_a_scene_is_run_to_idle_by_the_librarys_agvs(
     broker: Mosquitto, library: Path, executable: Callable[[str], Path], tmp_path: Path
 ) -> None:
     document = hall(broker.url, 3, pallets=4)
-    async with agvs(document, library, executable("node"), broker.url), live(document, tmp_path) as fleet:
+    async with agvs(document, library, executable("node"), broker.url), live(document, tmp_path, pace=1) as fleet:
         await fleet.until_idle()
         assert fleet.moved() == (4, 4)
         assert set(fleet.lying("OUT")) == {"filled"}
@@ -117,7 +117,7 @@ async def test_one_of_the_librarys_agvs_charges_and_is_called_away_from_it(
     document["worksites"].append({"worksiteId": "CH_0", "worksiteType": "charger", "entryNodeId": "A0"})
     document["robots"][0]["battery"] = 0.5
     document["streams"][0]["enabled"] = False
-    async with agvs(document, library, executable("node"), broker.url), live(document, tmp_path) as fleet:
+    async with agvs(document, library, executable("node"), broker.url), live(document, tmp_path, pace=1) as fleet:
         await fleet.until(lambda state: state.robots["RB-00"].status == "online")
         await fleet.driver.request(RobotVerb("RB-00", "charge"))
         await fleet.until(lambda state: state.robots["RB-00"].phase == "charging")
@@ -134,7 +134,7 @@ async def test_fifty_of_the_librarys_agvs_and_ten_simulated_robots(
     broker: Mosquitto, library: Path, executable: Callable[[str], Path], tmp_path: Path
 ) -> None:
     document = hall(broker.url, 50, sim=10, pallets=90, offlineAfterS=15)
-    async with agvs(document, library, executable("node"), broker.url), live(document, tmp_path) as fleet:
+    async with agvs(document, library, executable("node"), broker.url), live(document, tmp_path, pace=1) as fleet:
         await fleet.until_idle(600)
         assert fleet.moved() == (90, 90)
         assert fleet.state.decisions == {}

@@ -12,17 +12,19 @@ from typing import Any
 
 from beforehand.adapters.memory.store import MemoryStore
 from beforehand.adapters.vda5050.robots import VirtualRobots, vda_robots
-from beforehand.app.clock import WallClock
 from beforehand.crafts.fleet.core.at_rest import is_settled
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import FleetState, initial
 from beforehand.crafts.fleet.driver import FleetDriver
 from beforehand.crafts.fleet.links import open_links
+from beforehand.crafts.fleet.wire_testing import FastClock
 from beforehand.model.broker import read_broker
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 
 PATIENCE_S = 80
+PACE = 4.0
+"""How fast time passes for a fleet and for vehicles in the same process."""
 
 
 def free_port() -> int:
@@ -97,8 +99,9 @@ def hall(broker: str, robots: int, *, sim: int = 0, pallets: int | None = None, 
 
 @dataclass
 class Live:
-    """A fleet at work on the wall's clock."""
+    """A fleet at work, as fast as on a machine that is not busy elsewhere."""
 
+    clock: FastClock
     scene: FleetScene
     driver: FleetDriver
     store: MemoryStore
@@ -124,8 +127,7 @@ class Live:
                 await asyncio.sleep(0.01)
 
     async def until_idle(self, patience_s: float = PATIENCE_S) -> None:
-        clock = WallClock()
-        await self.until(lambda state: bool(state.tasks) and is_settled(state, clock.now_ms()), patience_s)
+        await self.until(lambda state: bool(state.tasks) and is_settled(state, self.clock.now_ms()), patience_s)
 
     def events(self, kind: str) -> list[Event]:
         return [event for event in self.store.log if event.kind == kind]
@@ -138,12 +140,13 @@ class Live:
 
 
 @asynccontextmanager
-async def live(document: dict[str, Any], home: Path, speed: float = 20.0) -> AsyncIterator[Live]:
+async def live(document: dict[str, Any], home: Path, speed: float = 20.0, pace: float = PACE) -> AsyncIterator[Live]:
+    """Robots that are processes of their own want a pace of 1: their clocks are the wall's."""
     scene = read_fleet(document)
-    clock, store = WallClock(), MemoryStore()
+    clock, store = FastClock(pace), MemoryStore()
     link = open_links(scene, clock=clock, speed=speed, keep_in=home)
     driver = FleetDriver(initial(scene), link, store, clock, lambda frame: None)
-    fleet = Live(scene, driver, store, asyncio.create_task(driver.drive()))
+    fleet = Live(clock, scene, driver, store, asyncio.create_task(driver.drive()))
     try:
         yield fleet
     finally:
@@ -158,7 +161,9 @@ async def vehicles(
     scene = read_fleet(document)
     broker = read_broker(str(scene.settings.broker))
     assert broker is not None
-    made = VirtualRobots(scene, vda_robots(scene), broker, WallClock(), speed=speed, faults=faults, trusting=trusting)
+    made = VirtualRobots(
+        scene, vda_robots(scene), broker, FastClock(PACE), speed=speed, faults=faults, trusting=trusting
+    )
     async with on_the_broker(made):
         yield made
 
