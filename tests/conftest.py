@@ -5,6 +5,7 @@ for its path. Where the thing is missing the test is skipped by name, with a sen
 missing: every skip, whoever asked for it, is a failure.
 """
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -15,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TypeVar
 
+import httpcore2
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.budgets import Budgets
@@ -43,7 +45,13 @@ def keep_files_in_memory() -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 
+def read_certificates_once() -> None:
+    """Every HTTP client reads all authorities that the system trusts, 20 ms each time, and thousands are made here."""
+    httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)  # type: ignore[assignment]
+
+
 keep_files_in_memory()
+read_certificates_once()
 
 
 def find_executable(*names: str) -> str | None:

@@ -17,6 +17,9 @@ from beforehand.server import requests, sse
 
 Usage = namedtuple("Usage", "total used free")
 
+LAZY = 8
+"""How many clients ask for the log and never read it."""
+
 
 async def test_a_plan_of_more_than_ten_thousand_steps_is_too_large(server: Any) -> None:
     steps = [server.step(f"s{n}") for n in range(10_001)]
@@ -82,22 +85,22 @@ async def test_who_does_not_read_takes_no_memory(server: Any, monkeypatch: pytes
     """Clients that never read a log with big plans share what waits for them, and are dropped soon."""
     monkeypatch.setattr(sse, "SHORT_PATIENCE_S", 0.2)
     monkeypatch.setattr(feed, "KEPT", 1)
-    step = server.step("w", "write_file", {"path": "a", "content": "x" * 6_000_000})
+    step = server.step("w", "write_file", {"path": "a", "content": "x" * 3_000_000})
     for _ in range(3):
         await server.plan(step)
     await server.plan(server.step("last"))
     address = server.url.removeprefix("http://").split(":")
     writers = []
-    for _ in range(20):
+    for _ in range(LAZY):
         _, writer = await asyncio.open_connection(*address, limit=1024)
         writer.transport.pause_reading()
         writer.write(b"GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         writers.append(writer)
     audience = server.app.state.audience
-    await server.until(lambda: audience.following == 20)
+    await server.until(lambda: audience.following == LAZY)
     await server.until(lambda: len(server.runtime.feed._read) > 0)
     assert len(server.runtime.feed._read) <= 4
-    await server.until(lambda: audience.cut_off == 20)
+    await server.until(lambda: audience.cut_off == LAZY)
     await server.until(lambda: audience.following == 0)
     for writer in writers:
         writer.transport.abort()
