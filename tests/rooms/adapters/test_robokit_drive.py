@@ -400,6 +400,7 @@ async def test_a_look_says_what_is_there_and_changes_nothing(on_floor: Any, monk
         return port != no.PORTS["push"]
 
     monkeypatch.setattr(checkup_module, "_is_open", opened)
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: 1_000.0)  # half of a question's time is its way
     async with on_floor(holder="the panel") as floor:
         found = await check_robot("forklift-1", no.PORTS, floor.clock.now_ms)
         shown = found.wire()

@@ -13,6 +13,7 @@ from beforehand.adapters.vda5050.hall import Hall
 from beforehand.adapters.vda5050.messages import State, decoded, moment_ms, timestamp
 from beforehand.adapters.vda5050.options import VdaOptions, check_vda5050
 from beforehand.adapters.vda5050.orders import Stop, order_document, planned, updated
+from beforehand.adapters.vda5050.reading import is_active, trouble
 from beforehand.adapters.vda5050.talk import Talk
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.model.broker import read_broker
@@ -569,3 +570,11 @@ def test_a_message_that_cannot_be_read_is_told_and_changes_nothing(vehicle: Vehi
 def test_times_are_written_with_their_milliseconds() -> None:
     assert timestamp(1_767_268_800_007) == "2026-01-01T12:00:00.007Z"
     assert moment_ms(timestamp(1_767_268_800_007)) == 1_767_268_800_007
+
+
+def test_what_a_state_leaves_out_is_as_a_robot_at_rest_has_it() -> None:
+    state = decoded(State, b'{"orderId": "x", "nodeStates": null}')
+    assert isinstance(state, State)
+    assert not is_active(state)
+    assert trouble(state, None) is None
+    assert (state.loads, state.battery_state, state.agv_position) == (None, None, None)
