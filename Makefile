@@ -31,7 +31,7 @@ DEV_STAMP := .venv/.dev-$(PLACE)
 BENCH_STAMP := .venv-bench/.setup-$(PLACE)
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CHECKED := src tests benchmarks examples scripts
-PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadgroup -p no:schemathesis
 NPM = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm --prefix web run --silent
 
 # Tests start the command hundreds of times; without compiled modules each start would compile them anew.

@@ -35,6 +35,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+SLOW_TO_START = ("temporal", "arcadedb")
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30
 
@@ -116,6 +117,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Budgets())
     config.addinivalue_line("markers", "needs(*things): skip, or fail with CI=true, where one of them is missing")
     config.addinivalue_line("markers", "soak: takes long or reaches out; make soak runs it, make test does not")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file run in one process, so that what they share is started once; so do those that share a server
+    which takes long to start."""
+    for item in items:
+        shared = [name for name in SLOW_TO_START if name in getattr(item, "fixturenames", ())]
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.nodeid.partition("::")[0]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

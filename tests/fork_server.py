@@ -20,7 +20,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -127,7 +127,7 @@ def main(descriptor: int) -> None:
     while True:
         for ready, _ in selector.select():
             if ready.fileobj == 0:
-                return
+                return _end(pid for pid, _ in children.values())
             if ready.fileobj is listener:
                 _start(listener, selector, children)
                 continue
@@ -137,6 +137,12 @@ def main(descriptor: int) -> None:
             _, status = os.waitpid(pid, 0)
             with connection, suppress(OSError):  # whoever asked may be gone
                 connection.send(str(status).encode())
+
+
+def _end(children: Iterable[int]) -> None:
+    """A test that was cut off leaves nothing behind."""
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)
 
 
 def _load() -> None:

@@ -21,10 +21,8 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A group for each file: its tests run one after the other, so there are never more browsers than processes."""
     for item in items:
         if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.xdist_group(f"console-{item.path.stem}"))
             item.add_marker(pytest.mark.needs("chromium", "playwright", "npm"))
             # A browser belongs to one event loop, so its tests run on that; the first marker is the one that counts.
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
