@@ -5,8 +5,8 @@ are named, or evenly from the rooms (MUTANTS="--rooms", or "--rooms links loop" 
 tried again on another commit: MUTANTS="--rooms --write FILE", then "--sample FILE" on each.
 
 Every mutant is tried in a copy of the tree, against the tests that cover its module, the quick ones first. A test that
-fails counts if it passes when nothing is changed. What was not noticed is listed with its place; fewer than nine of ten
-noticed is a failure. A few mutants mean the same as what was written: look at them, and leave them.
+fails counts if it fails again, and passes when nothing is changed. What was not noticed is listed with its place; fewer
+than nine of ten noticed is a failure. A few mutants mean the same as what was written: look at them, and leave them.
 """
 
 import argparse
@@ -141,7 +141,7 @@ class Trial:
         for number in range(jobs):
             self.trees.put(copy_tree(folder / f"tree-{number}"))
         self.passes: dict[str, bool] = {}
-        """Whether a test passes when nothing is changed, of those that have failed."""
+        """Whether a test passes when nothing is changed, and always, of those that have failed."""
 
     def notices(self, mutant: Mutant) -> bool:
         tree, begin = self.trees.get(), time.monotonic()
@@ -164,18 +164,22 @@ class Trial:
             try:
                 file.write_text(mutant.changed(source), encoding="utf-8")
                 failed = first_failure(tree, tests, self.seed, left_s, useless)
+                again = failed and first_failure(tree, [failed], self.seed, self.limit_s)
             finally:
                 file.write_text(source, encoding="utf-8")
-            if not failed or self._passes_unchanged(failed, tree):
+            if not failed or (again and self._passes_unchanged(failed, tree)):
                 return failed
+            self._leave_out(failed, "as it is" if again else "now and then")
         return ""
 
     def _passes_unchanged(self, test: str, tree: Path) -> bool:
         if test not in self.passes:
             self.passes[test] = not first_failure(tree, [test], self.seed, self.limit_s)
-            if not self.passes[test]:
-                print(f"fails as it is      {test}", flush=True)
         return self.passes[test]
+
+    def _leave_out(self, test: str, fails: str) -> None:
+        self.passes[test] = False
+        print(f"fails {fails:<13} {test}", flush=True)
 
 
 def print_rooms(drawn: Sequence[Mutant], noticed: Sequence[bool]) -> None:
