@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 import pytest
+import uvicorn.server
 from fastapi import FastAPI
 from tests.api.schema_check import held_to_the_schema
 
@@ -27,6 +28,21 @@ from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, url_of
 
 PATIENCE_S = 90
+LOOK_S = 0.005
+
+
+class QuickAsyncio:
+    """The `asyncio` that uvicorn sees: it looks now and then whether to stop, which hundreds of servers do here."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    @staticmethod
+    async def sleep(seconds: float) -> None:
+        await asyncio.sleep(min(seconds, LOOK_S))
+
+
+uvicorn.server.asyncio = QuickAsyncio()  # type: ignore[assignment]
 
 
 @dataclass
@@ -164,6 +180,12 @@ def _quiet_logs() -> Iterator[None]:
     handler.setStream(io.StringIO())
     yield
     logging.getLogger().removeHandler(handler)
+
+
+@pytest.fixture(autouse=True)
+def _short_goodbye(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that ends does not wait for a move of a simulated cell, as little as one that is killed."""
+    monkeypatch.setattr("beforehand.crafts.cell.tools.FINISH_S", 0.1)
 
 
 @pytest.fixture
