@@ -34,7 +34,8 @@ MOST_BYTES = 1 << 20
 class Forked(subprocess.Popen[Any]):
     """A child of the fork server with the face of a `Popen`: `Forked(["run", "plan.yaml"], cwd=folder, …)`.
 
-    The words are those behind `beforehand`. Pipes, text, `cwd`, `env` and `start_new_session` are as `Popen` has them.
+    The words are those behind `beforehand`, or `-c`, a program and its words as behind `python`. Pipes, text, `cwd`,
+    `env` and `start_new_session` are as `Popen` has them.
     """
 
     _status: socket.socket
@@ -89,18 +90,23 @@ def run_forked(words: Sequence[str], **options: Any) -> "subprocess.CompletedPro
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
+def forked_command() -> list[str]:
+    """The same as a command that another program can start; the words of `beforehand` go behind it."""
+    return [sys.executable, "-I", "-S", str(Path(__file__).with_name("fork_client.py")), _address()]
+
+
 def _connect() -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    connection.connect(_address())
+    connection.connect(f"\0{_address()}")
     return connection
 
 
 @functools.cache
 def _address() -> str:
     """Where this test process has its fork server, which is started when it is first asked for."""
-    address = f"\0beforehand-tests-{os.getpid()}"
+    address = f"beforehand-tests-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        listener.bind(address)
+        listener.bind(f"\0{address}")
         listener.listen(64)
         server = subprocess.Popen(
             [sys.executable, "-m", "tests.fork_server", str(listener.fileno())],
@@ -209,9 +215,13 @@ def _open_streams() -> None:
 def _call(words: list[str]) -> int:
     from beforehand.cli.main import main as command
 
-    sys.argv = ["beforehand", *words]
     try:
-        command()
+        if words[0] == "-c":
+            sys.argv = ["-c", *words[2:]]
+            exec(words[1], {"__name__": "__main__"})
+        else:
+            sys.argv = ["beforehand", *words]
+            command()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0 if ended.code is None else 1
     except BaseException:

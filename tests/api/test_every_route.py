@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fork_server import Forked
 
 pytestmark = [pytest.mark.needs("schemathesis"), pytest.mark.xdist_group("schemathesis")]
 
@@ -43,7 +44,7 @@ def api(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "workspace").mkdir()
     given = [str(tmp_path / "home"), str(tmp_path / "workspace"), *SCENES]
     with (tmp_path / "log").open("w") as log:
-        server = subprocess.Popen([sys.executable, "-c", RUN, *given], stdout=subprocess.PIPE, stderr=log, text=True)
+        server = Forked(["-c", RUN, *given], stdout=subprocess.PIPE, stderr=log, text=True)
     assert server.stdout is not None
     try:
         url = server.stdout.readline().strip()

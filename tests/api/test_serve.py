@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fork_server import Forked
 
 RUN = """
 import json, sys
@@ -42,8 +43,8 @@ print("closed", flush=True)
 def started(folder: Path, *, script: str = RUN, **flags: Any) -> Iterator[subprocess.Popen[str]]:
     (folder / "workspace").mkdir(exist_ok=True)
     given = {"home": str(folder / "home"), "workspace": str(folder / "workspace"), "port": 0, **flags}
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, json.dumps(given)],
+    process = Forked(
+        ["-c", script, json.dumps(given)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

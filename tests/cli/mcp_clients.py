@@ -10,7 +10,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from tests.cli.conftest import BEFOREHAND, PATIENCE_S, Cli
+from tests.cli.conftest import PATIENCE_S, Cli
+from tests.fork_server import forked_command
 
 WAIT = {"id": "a", "tool": "wait", "args": {"seconds": 0}}
 
@@ -43,9 +44,10 @@ class Caller:
 
 @asynccontextmanager
 async def over_stdio(cli: Cli, *options: str, mode: str = "auto", **environment: str) -> AsyncIterator[Caller]:
+    program, *words = forked_command()
     server = StdioServerParameters(
-        command=str(BEFOREHAND),
-        args=["mcp", *options],
+        command=program,
+        args=[*words, "mcp", *options],
         cwd=cli.folder,
         env=cli.environment | environment,
     )

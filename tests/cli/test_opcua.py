@@ -116,7 +116,7 @@ def test_a_plc_killed_in_the_middle_of_a_move_and_started_again(cli: Any, plc: P
         while http.get("/cells/wired").json()["current_position"] == "Home" and not plc_has_begun(plc.url):
             pass
         plc.kill()
-        plc.start("--speed", "0.5", *memory)
+        plc.start("--speed", "20", *memory)
         if not keeps:
             asked = wait_for(url, "decisionOpened", kind="inDoubt")["data"]
             assert "forgotten its commands" in asked["evidence"]["says"]
