@@ -5,6 +5,7 @@ session and exit code, answers signals and can be killed, as if it had been star
 start itself (terminals, signals at start-up, what is imported) is tested with the installed command.
 """
 
+import asyncio
 import atexit
 import functools
 import gc
@@ -18,6 +19,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -157,8 +159,33 @@ def _load() -> None:
     for module in pkgutil.walk_packages(beforehand.__path__, "beforehand."):
         if not module.name.startswith(NOT_LOADED):
             importlib.import_module(module.name)
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(_serve_once(Path(folder)))
+    assert threading.active_count() == 1, "a fork has none of the threads"
     gc.collect()
     gc.freeze()
+
+
+async def _serve_once(folder: Path) -> None:
+    """Have a server answer once: much of it is built with the first request, half a second each time."""
+    import httpx2
+
+    from beforehand.app.examples import find_document
+    from beforehand.app.runtime import open_runtime
+    from beforehand.app.scenes import save_scene
+    from beforehand.app.settings import load_settings
+    from beforehand.server.app import create_app
+
+    settings = load_settings({"home": str(folder / "home"), "workspace": str(folder)}, {}, folder / "none")
+    async with open_runtime(settings) as runtime:
+        door = httpx2.ASGITransport(create_app(runtime, host="127.0.0.1"))
+        async with httpx2.AsyncClient(transport=door, base_url="http://127.0.0.1") as client:
+            for name in ("weld_star", "cross_dock"):
+                await save_scene(runtime, None, find_document(name), activate=True)
+            plan = {"scene": "weld_star", "text": "weld 1"}
+            (await client.post("/api/v1/plans", json=plan)).raise_for_status()
+            for path in ("health", "state", "inbox", "runs", "scenes", "doctor", "openapi.json"):
+                (await client.get(f"/api/v1/{path}")).raise_for_status()
 
 
 def _start(
@@ -194,7 +221,6 @@ def _become(request: Mapping[str, Any], files: list[int]) -> NoReturn:
         os.environ.clear()
         os.environ.update(request["environment"])
         time.tzset()
-        gc.unfreeze()
         code = _call(request["words"])
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
@@ -216,7 +242,7 @@ def _call(words: list[str]) -> int:
     from beforehand.cli.main import main as command
 
     try:
-        if words[0] == "-c":
+        if words[:1] == ["-c"]:
             sys.argv = ["-c", *words[2:]]
             exec(words[1], {"__name__": "__main__"})
         else:

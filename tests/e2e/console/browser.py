@@ -12,6 +12,8 @@ from tests.e2e.console.serving import Up
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-gpu-compositing",
+    "--disable-accelerated-2d-canvas",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
