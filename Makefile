@@ -31,7 +31,7 @@ DEV_STAMP := .venv/.dev-$(PLACE)
 BENCH_STAMP := .venv-bench/.setup-$(PLACE)
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CHECKED := src tests benchmarks examples scripts
-PYTEST = $(BIN)/python -m pytest -n 4 --dist loadgroup -p no:schemathesis
+PYTEST = $(BIN)/python -m pytest -n 4 --dist loadscope -p no:schemathesis
 NPM = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm --prefix web run --silent
 
 # Tests start the command hundreds of times; without compiled modules each start would compile them anew.
@@ -88,7 +88,7 @@ quick: lint
 
 steady: dev console
 	@sh scripts/test-packages.sh
-	$(BIN)/python scripts/steady.py --times $(TIMES) -- -q -n 4 --dist loadgroup -p no:schemathesis -m "not soak" $(PYTEST_FLAGS) $(STEADY)
+	$(BIN)/python scripts/steady.py --times $(TIMES) -- -q -n 4 --dist loadscope -p no:schemathesis -m "not soak" $(PYTEST_FLAGS) $(STEADY)
 
 soak: dev
 	@sh scripts/test-packages.sh

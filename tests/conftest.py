@@ -20,6 +20,7 @@ import httpcore2
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.budgets import Budgets
+from tests.schedule import Schedule, in_order
 
 from beforehand.testing.postgres_server import PostgresServer, find_programs
 from beforehand.testing.temporal_server import TemporalServer, find_temporal
@@ -35,7 +36,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-SLOW_TO_START = ("temporal", "arcadedb")
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30
 
@@ -119,14 +119,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "soak: takes long or reaches out; make soak runs it, make test does not")
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file run in one process, so that what they share is started once; so do those that share a server
-    which takes long to start."""
-    for item in items:
-        shared = [name for name in SLOW_TO_START if name in getattr(item, "fixturenames", ())]
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.nodeid.partition("::")[0]))
+    items[:] = in_order(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Schedule:
+    return Schedule(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

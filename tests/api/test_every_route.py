@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from tests.fork_server import Forked
 
-pytestmark = [pytest.mark.needs("schemathesis"), pytest.mark.xdist_group("schemathesis")]
+pytestmark = pytest.mark.needs("schemathesis")
 
 SCENES = ("weld_star", "cross_dock", "studio")
 RUN = """

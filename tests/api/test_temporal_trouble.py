@@ -17,7 +17,7 @@ from beforehand.ports.tool import Tool
 from beforehand.testing.temporal_server import TemporalServer
 from beforehand.testing.tools import ScriptedTool, echoes, gives, hangs
 
-pytestmark = [pytest.mark.needs("temporal", "temporalio"), pytest.mark.xdist_group("temporal")]
+pytestmark = pytest.mark.needs("temporal", "temporalio")
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import pytest
 
 from beforehand.testing.temporal_server import TemporalServer
 
-pytestmark = [pytest.mark.needs("temporal", "temporalio"), pytest.mark.xdist_group("temporal")]
+pytestmark = pytest.mark.needs("temporal", "temporalio")
 
 
 def test_a_worker_works_until_it_is_stopped_and_doctor_sees_it(cli: Any, temporal: TemporalServer) -> None:

@@ -9,7 +9,7 @@ from tests.contract.temporal_site import Document, Site, assert_sound
 
 from beforehand.testing.temporal_server import TemporalServer
 
-pytestmark = [pytest.mark.needs("temporal", "temporalio"), pytest.mark.xdist_group("temporal")]
+pytestmark = pytest.mark.needs("temporal", "temporalio")
 BLIND = "bench.append_noprobe"
 
 

@@ -26,7 +26,7 @@ from tests.contract.servers import (
 from beforehand.testing.postgres_server import PostgresServer
 from beforehand.testing.temporal_server import TemporalServer
 
-pytestmark = [pytest.mark.needs("temporal", "temporalio"), pytest.mark.xdist_group("temporal")]
+pytestmark = pytest.mark.needs("temporal", "temporalio")
 PLANS = 6
 
 

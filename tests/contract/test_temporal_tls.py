@@ -18,7 +18,7 @@ from beforehand.app.tool_worker import work
 from beforehand.model.errors import BadInputError, UnavailableError
 from beforehand.testing.temporal_server import TemporalServer
 
-pytestmark = [pytest.mark.needs("temporal", "temporalio", "grpc"), pytest.mark.xdist_group("temporal")]
+pytestmark = pytest.mark.needs("temporal", "temporalio", "grpc")
 SECRET = "sesame-open"
 
 

@@ -49,7 +49,6 @@ def peers_python(repository: Path) -> Path:
 
 
 @pytest.mark.soak
-@pytest.mark.xdist_group("bench-peers")
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_beside_the_systems_compared_with(name: str, peers_python: Path, tmp_path: Path) -> None:
     assert PEERS.isdisjoint(LEFT_OUT.findall(run_smallest(peers_python, name, tmp_path)))

@@ -4,16 +4,21 @@ A line of expected output must come out; ids and times of a run are taken as the
 out. What needs a live fleet is run beside a server, which stands where the page says it does.
 """
 
+import atexit
+import functools
 import os
 import re
+import shlex
+import shutil
 import subprocess
-import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.fork_server import forked_command
 
 NEEDS_A_SERVER = ("beforehand up", "beforehand fleet why", "beforehand inbox answer", "beforehand robots")
 LIVE = ("beforehand fleet why", "beforehand robots")
@@ -47,8 +52,19 @@ def give_files(page: str, folder: Path) -> None:
         (folder / "mix.yaml").write_text(intent, encoding="utf-8")
 
 
+@functools.cache
+def folder_of_command() -> str:
+    """A folder with `beforehand`, which is forked from a process that has it loaded."""
+    folder = Path(tempfile.mkdtemp())
+    command = folder / "beforehand"
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(forked_command())} "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    atexit.register(shutil.rmtree, folder)
+    return str(folder)
+
+
 def environment() -> dict[str, str]:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    path = os.pathsep.join([folder_of_command(), os.environ.get("PATH", os.defpath)])
     return {key: value for key, value in os.environ.items() if not key.startswith("BEFOREHAND_")} | {"PATH": path}
 
 

@@ -20,8 +20,6 @@ from typing import NamedTuple
 import pytest
 from packaging.requirements import Requirement
 
-pytestmark = pytest.mark.xdist_group("install")
-
 PIP_OFFLINE = ("--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "-q")
 NOWHERE = "bolt://127.0.0.1:1"
 

@@ -46,7 +46,7 @@ def run(folder: Path, ci: str) -> str:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**os.environ, "CI": ci},
+        env={**os.environ, "CI": ci, "PYTHONPATH": str(Path(__file__).parents[2])},
         check=False,
     )
     return done.stdout

@@ -20,7 +20,7 @@ from beforehand.app.search import searched
 from beforehand.crafts.rounds.core.question_shape import Question
 from beforehand.model.errors import NotUnderstoodError
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("month")]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 CRAFTS = load_crafts(built_in_only=True)
 INDEXES = searched(CRAFTS)
 

@@ -17,7 +17,7 @@ from beforehand.app.search import searched
 from beforehand.model.errors import NotUnderstoodError
 from beforehand.model.event import Event, iso
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("plans")]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 CRAFTS = load_crafts(built_in_only=True)
 INDEXES = searched(CRAFTS)
 NOW = round(datetime(2026, 11, 13, 12, tzinfo=UTC).timestamp() * 1000)

@@ -6,7 +6,6 @@ which starts servers, and for `pages`, which opens pages; `page` is one page of 
 
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -22,20 +21,11 @@ FAILED = pytest.StashKey[bool]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    mine = [item for item in items if item.path.is_relative_to(HERE)]
-    # They keep a core busy each, so two processes take them, and begin with them, while others wait for sockets.
-    items[:] = [*mine, *(item for item in items if item not in set(mine))]
-    sizes = Counter(item.path for item in mine)
-    shares: list[list[Path]] = [[], []]
-    for path, _ in sizes.most_common():
-        min(shares, key=lambda share: sum(sizes[one] for one in share)).append(path)
-    for number, share in enumerate(shares):
-        for item in mine:
-            if item.path in share:
-                item.add_marker(pytest.mark.xdist_group(f"console-{number}"))
-                item.add_marker(pytest.mark.needs("chromium", "playwright", "npm"))
-                # A browser belongs to one event loop, so its tests run on that; the first marker counts.
-                item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.needs("chromium", "playwright", "npm"))
+            # A browser belongs to one event loop, so its tests run on that; the first marker is the one that counts.
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 @pytest.fixture(scope="session")
