@@ -57,10 +57,10 @@ def test_every_command_explains_itself(cli, words: str) -> None:
     assert f"Usage: beforehand {words}" in cli(*words.split(), "--help", code=0).out
 
 
-def test_version(cli) -> None:
+def test_version(installed) -> None:
     from beforehand import __version__
 
-    assert cli("version", code=0).out == cli("--version", code=0).out == f"beforehand {__version__}\n"
+    assert installed("version", code=0).out == installed("--version", code=0).out == f"beforehand {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +95,20 @@ def test_bad_usage_is_told_in_a_sentence(cli, words: list[str], said: str) -> No
     assert not (cli.folder / ".beforehand").exists()
 
 
+@pytest.mark.parametrize(
+    ("steps", "code"),
+    [
+        ("[{id: a, tool: wait, args: {seconds: 0}}]", 0),
+        ("[{id: a, tool: read_file, args: {path: gone}}]", 1),
+        ("[{id: a, tool: no_such_tool}]", 2),
+        ("[{id: a, tool: ask_person, args: {question: Who}}]", 3),
+    ],
+)
+def test_the_installed_command_ends_with_the_code_of_what_came_of_it(installed, steps: str, code: int) -> None:
+    done = installed("run", "-", "-o", "json", given=f"steps: {steps}", code=code)
+    assert (done.out == "") == (code == 2)
+
+
 def test_debug_shows_where_an_error_came_from(cli) -> None:
     process = cli.start("check", "nowhere.yaml", "--debug")
     _, err = process.communicate(timeout=60)
@@ -102,8 +116,8 @@ def test_debug_shows_where_an_error_came_from(cli) -> None:
     assert process.returncode == 2
 
 
-def test_a_reader_that_goes_away_is_no_error(cli) -> None:
-    process = cli.start("plugins", "-o", "json")
+def test_a_reader_that_goes_away_is_no_error(installed) -> None:
+    process = installed.start("plugins", "-o", "json")
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
@@ -141,12 +155,12 @@ def test_a_command_that_is_interrupted_while_it_reads_says_so(
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_run_that_is_stopped_says_how_to_go_on(cli, step, number: signal.Signals, code: int) -> None:
-    cli.plan(
+def test_a_run_that_is_stopped_says_how_to_go_on(installed, step, number: signal.Signals, code: int) -> None:
+    installed.plan(
         step("first", "write_file", path="begun", content=""),
         step("long", "wait", {"dependsOn": ["first"]}, seconds=60),
     )
-    process = cli.start("run", "plan.yaml")
+    process = installed.start("run", "plan.yaml")
     assert process.stderr is not None
     told = []
     for sentence in process.stderr:
@@ -154,7 +168,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(cli, step, number: signal.Signa
         if "first completed" in sentence:
             process.send_signal(number)
     assert process.wait(timeout=60) == code
-    run_id = cli.events()[-1]["about"]["runId"]
+    run_id = installed.events()[-1]["about"]["runId"]
     assert f"The run {run_id} can be continued with: beforehand run --resume {run_id}\n" in told
     assert "Traceback" not in "".join(told)
-    assert [event["data"]["status"] for event in cli.events() if event["kind"] == "stepUpdated"][-1] == "running"
+    assert [event["data"]["status"] for event in installed.events() if event["kind"] == "stepUpdated"][-1] == "running"
