@@ -159,6 +159,9 @@ def _load() -> None:
     for module in pkgutil.walk_packages(beforehand.__path__, "beforehand."):
         if not module.name.startswith(NOT_LOADED):
             importlib.import_module(module.name)
+    from beforehand.crafts.fleet import driver
+
+    driver.spare_the_collector = lambda: None  # it would walk all that is loaded here, in every child anew
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_serve_once(Path(folder)))
     assert threading.active_count() == 1, "a fork has none of the threads"
