@@ -2,7 +2,7 @@
 
 Each folder has a share of the seconds that the processes of tests have: half as much again as it takes on two quiet
 cores in a fresh clone. A folder that needs more has failed, whichever test it was: make it quicker, or move its long
-form to `make soak`. A slower or busier machine is measured with a yardstick, before and after the tests, and given more.
+form to `make soak`. A slower or busier machine is measured with a yardstick, before and after, and given more.
 """
 
 import os
