@@ -17,7 +17,9 @@ export function formOf(tool: Tool | undefined, args: Step["args"]): JsonSchema {
   for (const [name, value] of Object.entries(args)) {
     const known = properties[name];
     const isReference = typeof value === "string" && value.startsWith("$");
-    if (known === undefined && schema.properties === undefined) properties[name] = { title: inWords(name) };
+    // Text stays text while the tool's own schema is on its way: the field under somebody's hands is not exchanged.
+    const kind = typeof value === "string" ? { type: "string" } : {};
+    if (known === undefined && schema.properties === undefined) properties[name] = { ...kind, title: inWords(name) };
     else if (isReference) properties[name] = { type: "string", title: known?.title, description: known?.description };
   }
   return { ...schema, type: "object", properties, title: undefined };
