@@ -26,7 +26,7 @@ from _parts import can_run
 
 ROOT = Path(__file__).parents[1]
 BUILT = ROOT / "src" / "beforehand" / "server" / "console"
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 FLAGS += ["--disable-sync", "--no-first-run"]
 SIZE = {"width": 1440, "height": 900}

@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SHOWN = ROOT / "docs" / "screens"
 SIZE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 FLAGS += ["--disable-sync", "--no-first-run"]
 SETTLE_MS = 1_500
@@ -102,7 +103,7 @@ async def main() -> None:
             await until_ready(base)
             screens = prepare(base)
             async with async_playwright() as playwright:
-                browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+                browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
                 for theme in ("dark", "light"):
                     await picture(browser, base, screens, theme, SIZE)
                 await picture(browser, base, {name: screens[name] for name in ("now", "plan")}, "light", PHONE)

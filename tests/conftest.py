@@ -78,7 +78,10 @@ def find_module(name: str) -> str | None:
 
 FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "bash": (lambda: find_executable("bash"), "install the Debian package bash"),
-    "chromium": (lambda: find_executable("chromium"), "install the Debian package chromium"),
+    "chromium": (
+        lambda: find_executable("chromium-headless-shell", "chromium"),
+        "install the Debian package chromium-headless-shell",
+    ),
     "curl": (lambda: find_executable("curl"), "install the Debian package curl"),
     "node": (lambda: find_executable("node"), "run make dev, which installs Node from PyPI"),
     "npm": (lambda: find_executable("npm"), "run make dev, which installs Node from PyPI"),

@@ -55,7 +55,7 @@ def run(folder: Path, ci: str) -> str:
 def test_what_is_missing_skips_a_test_by_name(folder: Path) -> None:
     shown = run(folder, ci="")
     assert "1 passed, 3 skipped, 1 xfailed" in shown
-    assert "chromium is missing on this machine; install the Debian package chromium." in shown
+    assert "chromium is missing on this machine; install the Debian package chromium-headless-shell." in shown
     assert "npm is missing on this machine" in shown
 
 

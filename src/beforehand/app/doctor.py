@@ -41,7 +41,12 @@ async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str,
 
 
 def programs() -> list[Finding]:
-    return [scipy(), program("node"), program("npm"), program("chromium", "chromium-browser")]
+    return [
+        scipy(),
+        program("node"),
+        program("npm"),
+        program("chromium", "chromium-browser", "chromium-headless-shell"),
+    ]
 
 
 def scipy() -> Finding:

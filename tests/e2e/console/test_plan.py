@@ -57,6 +57,14 @@ def row(page: Any, name: str) -> Any:
     return page.locator(f"[data-step={name}]")
 
 
+async def lift(page: Any, place: int, name: str) -> None:
+    """Take a step up by keyboard. Arrow keys move it once its place is told and the page has had one more turn."""
+    await page.get_by_role("button", name=f"Move step {place}, {name}").focus()
+    await page.keyboard.press("Space")
+    await page.get_by_text(f"Over place {place}.").wait_for(state="attached")
+    await page.evaluate("() => new Promise(done => setTimeout(done))")
+
+
 async def test_a_step_is_moved_by_pointer(up: Start, pages: Pages) -> None:
     server = await up()
     page = await opened(pages, server, await plan_of(server, *FREE))
@@ -76,9 +84,7 @@ async def test_a_step_is_moved_by_pointer(up: Start, pages: Pages) -> None:
 async def test_a_step_is_moved_by_keyboard(up: Start, pages: Pages) -> None:
     server = await up()
     page = await opened(pages, server, await plan_of(server, *FREE))
-    await page.get_by_role("button", name="Move step 1, one").focus()
-    await page.keyboard.press("Space")
-    await page.locator(".plan-item.dragging").wait_for()
+    await lift(page, 1, "one")
     await page.keyboard.press("ArrowDown")
     await page.get_by_text("Over place 2.").wait_for(state="attached")
     await page.keyboard.press("Space")
@@ -90,9 +96,7 @@ async def test_an_illegal_move_is_refused_and_names_the_dependency(up: Start, pa
     pages.expect("422")
     server = await up()
     page = await opened(pages, server, await plan_of(server, *CHAIN))
-    await page.get_by_role("button", name="Move step 2, second").focus()
-    await page.keyboard.press("Space")
-    await page.locator(".plan-item.dragging").wait_for()
+    await lift(page, 2, "second")
     await page.keyboard.press("ArrowUp")
     await page.get_by_text("second needs first before it").wait_for()
     await page.keyboard.press("Space")
