@@ -109,7 +109,7 @@ bench-peers: $(BENCH_STAMP)
 # Beforehand is installed there too: crafts are found by their entry points, which a path alone does not have.
 $(BENCH_STAMP): requirements/bench.txt pyproject.toml
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	.venv-bench/bin/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes -r requirements/bench.txt
 	.venv-bench/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 

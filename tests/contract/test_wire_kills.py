@@ -5,6 +5,7 @@ Nothing is lost or doubled, what is held says why, and whoever was not killed ha
 
 import asyncio
 import json
+import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -176,5 +177,5 @@ def agv_processes(
             for robot in part
         ]
         command = [str(node), str(HERE / "vda5050_agvs.js"), str(library), broker, json.dumps(given), str(pace)]
-        made.append(RobotProcess(command, [robot["robotId"] for robot in part], ["READY"]))
+        made.append(RobotProcess(command, [robot["robotId"] for robot in part], ["READY"], subprocess.Popen))
     return made

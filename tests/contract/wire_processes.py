@@ -34,11 +34,13 @@ class RobotProcess:
     robots: Sequence[str]
     prints: Sequence[str]
     """What it prints when it is there, each in a line of its own."""
-    process: Forked | None = None
+    begin: type[subprocess.Popen[Any]] = Forked
+    """The words are those behind `beforehand`; with `subprocess.Popen` they are a program of somebody else's."""
+    process: subprocess.Popen[Any] | None = None
     kills: int = 0
 
     async def start(self) -> None:
-        self.process = Forked(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = self.begin(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout is not None
         missing = set(self.prints)
         async with asyncio.timeout(START_S):

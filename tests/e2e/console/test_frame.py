@@ -88,6 +88,7 @@ async def test_the_palette_and_the_keys_lead_everywhere(page: Any) -> None:
     for name, leads in (("fleet hold cross_dock", "**/floor?scene=cross_dock"), ("audit", "**/history?what=decisions")):
         await page.keyboard.press("Control+k")
         await page.get_by_role("combobox").fill(name)
+        await page.get_by_role("option", name=name, selected=True).wait_for()
         await page.keyboard.press("Enter")
         await page.wait_for_url(leads)
 
