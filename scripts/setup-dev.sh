@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-compile --no-deps "$@"; }
+install() { .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps "$@"; }
 
 printf '%s\n' "Installing what tests need into .venv; the first time this takes a few minutes." >&2
 install --require-hashes -r requirements/dev.txt
@@ -13,5 +13,3 @@ for package in examples/*/pyproject.toml; do
     set -- "$@" -e "$(dirname "$package")"
 done
 install --no-build-isolation "$@"
-# As in setup.sh: compiled on all cores, where pip would use one.
-.venv/bin/python -m compileall -qq -j 0 -x '[/]tests[/]' .venv/lib || true
