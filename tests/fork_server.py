@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NOT_LOADED = ("beforehand.__main__", "beforehand.adapters.temporal", "beforehand.adapters.otel", "beforehand.testing")
 """Native threads do not survive a fork, so what starts some is loaded by the child that needs it."""
 MOST_BYTES = 1 << 20
+THREADS_END_S = 30
 
 
 class Forked(subprocess.Popen[Any]):
@@ -164,9 +165,18 @@ def _load() -> None:
     driver.spare_the_collector = lambda: None  # it would walk all that is loaded here, in every child anew
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(_serve_once(Path(folder)))
-    assert threading.active_count() == 1, "a fork has none of the threads"
+    _wait_for_threads()
     gc.collect()
     gc.freeze()
+
+
+def _wait_for_threads() -> None:
+    """Nobody waits for the threads in which files are read once their loop is over; a fork has none of them."""
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    for thread in others:
+        thread.join(THREADS_END_S)
+    left = [thread.name for thread in others if thread.is_alive()]
+    assert not left, f"a fork would not have these threads: {', '.join(left)}"
 
 
 async def _serve_once(folder: Path) -> None:
