@@ -102,6 +102,27 @@ async def broker_and_robots(broker: Mosquitto, processes: Sequence[RobotProcess]
             await asyncio.sleep(1.0)
 
 
+async def switch_silent_ones_off_and_on(fleet: LiveFloor, processes: Sequence[RobotProcess]) -> None:
+    """What a person does with vehicles that have said nothing for a minute; those in the same process go with them."""
+
+    def silent(state: FleetState) -> set[str]:
+        since_ms = fleet.clock.now_ms() - 60_000
+        return {name for name, robot in state.robots.items() if robot.status == "offline" and heard_ms(name) < since_ms}
+
+    def heard_ms(name: str) -> int:
+        return fleet.state.seen[name].at_ms if name in fleet.state.seen else 0
+
+    while True:
+        await fleet.until(lambda state: bool(silent(state)))
+        names = silent(fleet.state)
+        for one in processes:
+            if not names.isdisjoint(one.robots):
+                await one.kill()
+                one.kills += 1
+                await one.start()
+        await fleet.until(lambda state, gone=names: gone.isdisjoint(silent(state)))
+
+
 def vda_floor(broker: Mosquitto, robots: int, pallets: int) -> dict[str, Any]:
     document = floor(robots, pallets).wire()
     return with_links(document, all_over(document, "vda5050"), broker.url)
@@ -120,10 +141,22 @@ class TestOverVda5050:
         pace: float,
         kills: int,
         restarts: int,
-    ) -> Person:
+    ) -> None:
         async with started(made) as processes, live(read_fleet(document), FastClock(pace), home) as fleet:
-            trouble = broker_and_robots(broker, processes, kills, restarts)
-            return await run_through(fleet, processes, pallets, trouble)
+            over = asyncio.Event()
+
+            async def trouble() -> None:
+                await broker_and_robots(broker, processes, kills, restarts)
+                over.set()
+
+            async def person_at_the_vehicles() -> None:
+                await over.wait()
+                await switch_silent_ones_off_and_on(fleet, processes)
+
+            async with asyncio.TaskGroup() as beside:
+                walking = beside.create_task(person_at_the_vehicles())
+                await run_through(fleet, processes, pallets, trouble())
+                walking.cancel()
 
     @pytest.mark.soak
     async def test_fifty_vehicles_killed_and_a_broker_restarted(self, tmp_path: Path, start_broker: Broker) -> None:
@@ -136,7 +169,8 @@ class TestOverVda5050:
     @pytest.mark.parametrize(
         ("robots", "pallets", "size", "kills", "restarts"),
         [
-            # A broker that goes away under a publish can leave the library silent for good: not for the gate.
+            # A broker that goes away under a publish can leave the library silent until it is switched off: too long
+            # for the gate.
             pytest.param(2, 3, 1, 1, 1, id="two", marks=pytest.mark.soak),
             pytest.param(50, 60, 5, 8, 3, id="fifty", marks=pytest.mark.soak),
         ],
