@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 BUDGETS = {
-    "api": 400,
-    "cli": 550,
-    "contract": 1300,
-    "e2e": 1150,
-    "house": 320,
-    "properties": 220,
-    "rooms": 200,
-    "scenarios": 100,
+    "api": 250,
+    "cli": 410,
+    "contract": 1000,
+    "e2e": 680,
+    "house": 260,
+    "properties": 170,
+    "rooms": 130,
+    "scenarios": 75,
 }
 """Seconds for the tests of each folder, all processes of tests together."""
 SLOWEST = 25
