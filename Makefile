@@ -5,7 +5,7 @@
 #   make console build the console, if web/ has changed    make lint    style, types and the import contract
 #   make run     console and demo on PORT (8700)
 #   make test    lint, then all tests but the long ones    make bench   the benchmarks, a table each (BENCH=name for one)
-#   make soak    the long tests, about twenty minutes       make lock    write requirements/*.txt anew
+#   make soak    the long tests, about twenty minutes      make lock    write requirements/*.txt anew
 #   make quick   lint, types and the tests that start nothing: for the inner loop
 #   make steady  what browsers, kills and sockets test, beside a busy neighbour (STEADY="tests/cli/test_run.py" TIMES=20)
 #   make slow    the console's tests on a machine that is slow in one place (SLOW=files:1.5,api:1; places: tests/slow.py)
