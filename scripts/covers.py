@@ -165,6 +165,7 @@ COVERS = {
         "tests/rooms/adapters/test_mcp*.py",
         "tests/rooms/tools/test_mcp*.py",
         "tests/rooms/cli/test_mcp*.py",
+        "tests/cli/test_mcp*.py",
         "tests/contract/test_mcp*.py",
     ),
     "adapters": ("tests/rooms/adapters/test_*.py", "tests/contract/test_store*.py", "tests/contract/test_log*.py"),

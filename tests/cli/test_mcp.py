@@ -249,10 +249,14 @@ async def test_hostile_calls_are_refused_in_sentences(cli: Cli, with_server: boo
         assert (await caller("list_plans"))["plans"] == []
 
 
-async def test_an_unknown_tool_is_told_with_the_nearest(cli: Cli) -> None:
+async def test_an_unknown_tool_or_argument_is_told_with_the_nearest(cli: Cli) -> None:
     async with over_stdio(cli) as caller:
         with pytest.raises(MCPError, match="list_scenes"):
             await caller.client.call_tool("list_scene", {})
+        told = await caller.refused("plan", scenes="weld_star", text="weld 1")
+        unknown = next(problem for problem in told["problems"] if problem["code"] == "argument.unknown")
+        assert unknown["about"] == "scenes"
+        assert "scene" in unknown["nearest"]
 
 
 async def test_a_server_that_wants_another_token_is_told_plainly(cli: Cli) -> None:
