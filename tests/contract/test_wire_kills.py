@@ -141,6 +141,7 @@ class TestOverVda5050:
         pace: float,
         kills: int,
         restarts: int,
+        may_fall_silent: bool = False,
     ) -> None:
         async with started(made) as processes, live(read_fleet(document), FastClock(pace), home) as fleet:
             over = asyncio.Event()
@@ -151,7 +152,8 @@ class TestOverVda5050:
 
             async def person_at_the_vehicles() -> None:
                 await over.wait()
-                await switch_silent_ones_off_and_on(fleet, processes)
+                if may_fall_silent:
+                    await switch_silent_ones_off_and_on(fleet, processes)
 
             async with asyncio.TaskGroup() as beside:
                 walking = beside.create_task(person_at_the_vehicles())
@@ -191,7 +193,8 @@ class TestOverVda5050:
         document = vda_floor(broker, robots, pallets)
         library, node = npm_package(PACKAGE, VERSION), executable("node")
         made = agv_processes(document, library, node, broker.url, 4, size)
-        await self.run(broker, document, made, tmp_path, pallets, pace=4, kills=kills, restarts=restarts)
+        trouble = {"kills": kills, "restarts": restarts}
+        await self.run(broker, document, made, tmp_path, pallets, pace=4, may_fall_silent=True, **trouble)
 
 
 def agv_processes(
