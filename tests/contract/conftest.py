@@ -108,6 +108,12 @@ class Line:
     """The server gets them and answers; the answer never arrives."""
     silent_at: bytes | None = None
     """From here on nothing is passed on, and the line stays open."""
+    hold_at: bytes | None = None
+    """Kept back, the first time, until `let_go` is set; `held` is set when they came."""
+    held: asyncio.Event = field(default_factory=asyncio.Event)
+    let_go: asyncio.Event = field(default_factory=asyncio.Event)
+    asked: bytearray = field(default_factory=bytearray)
+    """Everything that was passed on to the server."""
     _server: asyncio.Server | None = None
     _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
@@ -138,8 +144,12 @@ class Line:
                     break
                 if _in(self.lose_answer_to, chunk):
                     lost.set()
+                if _in(self.hold_at, chunk) and not self.held.is_set():
+                    self.held.set()
+                    await self.let_go.wait()
                 silent = silent or _in(self.silent_at, chunk)
                 if not silent:
+                    self.asked += chunk
                     back.write(chunk)
                     await back.drain()
         back.close()

@@ -329,6 +329,34 @@ async def test_pushes_at_the_same_time_leave_one_whole_scene(server: Any, first:
     assert server.run("MATCH (s:Scene) RETURN count(s) AS scenes") == [{"scenes": 1}]
 
 
+@pytest.mark.parametrize("moment", [b"DETACH DELETE", b"CREATE (n:Routine", b"r:LOCATED_AT"])
+async def test_a_push_that_another_one_overtakes_begins_again(server: Any, line: Any, moment: bytes) -> None:
+    """Wherever it stood when the other one was kept, although the node of the scene says the same in both."""
+    async with opened(server.url()) as direct, opened(server.url(port=line.port)) as graph:
+        await direct.write(STAR)
+        line.hold_at = moment
+        late = asyncio.create_task(graph.write(other_star()))
+        await line.held.wait()
+        await direct.write(STAR)
+        line.let_go.set()
+        await late
+        assert bytes(line.asked).count(b"MERGE (s:Scene") == 2
+        assert (await read_whole(direct, "weld_star"))[1] == other_star()
+
+
+async def test_no_push_begins_before_names_of_scenes_are_unique(server: Any, line: Any) -> None:
+    server.run("DROP CONSTRAINT beforehand_scene IF EXISTS")
+    async with opened(server.url()) as direct, opened(server.url(port=line.port)) as graph:
+        line.hold_at = b"CREATE CONSTRAINT"
+        pushes = asyncio.gather(graph.write(STAR), graph.write(other_star()))
+        await line.held.wait()
+        await direct.write(STAR.model_copy(update={"name": "elsewhere"}))
+        assert b"MERGE (s:Scene" not in line.asked
+        line.let_go.set()
+        await pushes
+        assert (await read_whole(direct, "weld_star"))[1] in [STAR, other_star()]
+
+
 async def test_pushes_of_different_scenes_at_the_same_time_all_arrive(server: Any) -> None:
     scenes = [STAR.model_copy(update={"name": f"star_{at}"}) for at in range(4)]
     async with opened(server.url()) as graph:

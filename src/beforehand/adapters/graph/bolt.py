@@ -11,6 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from beforehand.adapters.graph import cypher
 from beforehand.adapters.graph.address import GraphAddress
@@ -25,8 +26,8 @@ BATCH = 500
 """Rows a statement writes or deletes, and a reader fetches, at once."""
 
 
-PUSHES = 3
-"""How often a push is tried when another one of the same scene was in its way."""
+ATTEMPTS = 3
+"""How often a transaction is tried when another one was in its way."""
 
 
 class Talk:
@@ -68,6 +69,7 @@ class BoltGraph:
         self._any_name = any_name
         self._trust = trust
         self._driver: Any = None
+        self._naming = asyncio.Lock()
         self._names_unique = False
 
     # -- the port ------------------------------------------------------------------------------------------------
@@ -92,27 +94,31 @@ class BoltGraph:
 
     async def write(self, scene: CellScene) -> None:
         await self._keep_names_unique()
-        for attempt in range(1, PUSHES + 1):
-            try:
-                async with self._talk(writing=True) as talk:
-                    await _replace(talk, scene.name, rows_of(scene))
-                return
-            except UnavailableError as fault:
-                if fault.code != "graph.busy" or attempt == PUSHES:
-                    raise
+        rows = rows_of(scene)
+        await self._insist(lambda talk: _replace(talk, scene.name, rows), writing=True)
 
     async def _keep_names_unique(self) -> None:
-        """Best effort, once: where this user may not say so, two first pushes of one scene must not meet."""
-        if self._names_unique:
-            return
-        self._names_unique = True
-        try:
-            async with self._talk() as talk:
-                await talk.ask(cypher.ONE_EACH)
-        except UnavailableError as fault:
-            if fault.code not in ("graph.forbidden", "graph.failed", "graph.busy"):
-                self._names_unique = False
-                raise
+        """Before the first push, and waited for by all: best effort, since this user may not be allowed to say so."""
+        async with self._naming:
+            if self._names_unique:
+                return
+            try:
+                await self._insist(lambda talk: talk.ask(cypher.ONE_EACH))
+            except UnavailableError as fault:
+                if fault.code not in ("graph.forbidden", "graph.failed", "graph.busy"):
+                    raise
+            self._names_unique = True
+
+    async def _insist(self, work: Callable[[Talk], Awaitable[object]], *, writing: bool = False) -> None:
+        """One transaction; a new one when somebody else's was in its way."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                async with self._talk(writing=writing) as talk:
+                    await work(talk)
+                return
+            except UnavailableError as fault:
+                if fault.code != "graph.busy" or attempt == ATTEMPTS:
+                    raise
 
     async def close(self) -> None:
         driver, self._driver = self._driver, None
@@ -216,7 +222,7 @@ def _rows(tables: Tables) -> Rows:
 
 
 async def _replace(talk: Talk, scene: str, rows: Rows) -> None:
-    await talk.ask(cypher.CLAIM, scene=scene, about=rows.about)
+    await talk.ask(cypher.CLAIM, scene=scene, about=rows.about, push=uuid4().hex)
     for label in cypher.LABELS:
         await _forget(talk, label, scene)
     places = await _create(talk, "Position", scene, rows.positions)

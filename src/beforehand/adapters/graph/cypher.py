@@ -80,8 +80,12 @@ TABLES = {
 ONE_EACH = "CREATE CONSTRAINT beforehand_scene IF NOT EXISTS FOR (s:Scene) REQUIRE s.name IS UNIQUE"
 """So that two first pushes at the same moment cannot both make the scene."""
 
-CLAIM = "MERGE (s:Scene {name: $scene}) SET s = $about"
-"""First of all writes: whoever else pushes this scene waits for this node."""
+CLAIM = "MERGE (s:Scene {name: $scene}) SET s = $about, s.push = $push"
+"""First of all writes: whoever else pushes this scene waits for this node, or is refused when it commits.
+
+`push` is a new value each time. A server without locks compares at the commit what was changed, and a node set to the
+values it already has is not changed: of two pushes at the same moment, parts of both would be kept.
+"""
 
 FORGET = "MATCH (n:{label}) WHERE n.scene = $scene WITH n LIMIT $most DETACH DELETE n RETURN count(*) AS gone"
 CREATE = "UNWIND $rows AS row CREATE (n:{label}) SET n = row RETURN row.name AS name, elementId(n) AS id"
