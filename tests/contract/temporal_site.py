@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 from tests.fork_server import Forked
 
+from beforehand.adapters.temporal.names import Names
 from beforehand.testing.temporal_server import TemporalServer
 
 PATIENCE_S = 120
@@ -108,6 +109,28 @@ class Site:
             while not holds(run := await self.call("GET", f"/runs/{run_id}")):  # noqa: ASYNC110  as above
                 await asyncio.sleep(0.1)
         return dict(run)
+
+    async def claimed(self, run_id: str, count: int) -> None:
+        """Wait until Temporal's own record shows that workers have claimed so many calls of a run."""
+        from temporalio.client import Client
+
+        client = await Client.connect(self.temporal.address)
+        workflow = client.get_workflow_handle(Names(self.folder.name).run(run_id))
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                calls = (await workflow.describe()).raw_description.pending_activities
+                if sum(bool(call.heartbeat_details.payloads) for call in calls) >= count:
+                    return
+                await asyncio.sleep(0.1)
+
+    async def doctor(self, about: str, holds: Callable[[list[Document]], bool]) -> list[Document]:
+        """What doctor says about something, as soon as that is so."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                found = (await self.call("GET", "/doctor"))["checks"]
+                if holds(said := [one for one in found if one["check"] == about]):
+                    return said
+                await asyncio.sleep(0.1)
 
     async def all_ended(self, run_ids: list[str]) -> list[Document]:
         """The runs once they have ended; a person approves, and looks at the machine for whatever is in doubt."""

@@ -48,7 +48,7 @@ async def test_processes_are_killed_amid_plans(tmp_path: Path, temporal: Tempora
         run_ids = await begin_mixed(site, 10, hang_s=0.2)
         await site.until(lambda: site.effects("effects/lost-done") and site.effects("effects/lost-blind"))
         await site.run_until(lost, lambda run: status(run, "notBegun") == "running")
-        await asyncio.sleep(1.5)  # its worker has claimed it by then, which nothing shows
+        await site.claimed(lost, 3)
         for worker in list(site.workers):
             await site.kill(worker)
         await site.hire()
@@ -91,6 +91,23 @@ async def assert_leader_is_replaced(site: Site) -> None:
     [run] = await site.all_ended([run_id])
     assert (run["status"], site.doubts) == ("completed", doubts)
     assert [site.effects(f"effects/led-{name}") for name in ("a", "b")] == [1, 1]
+
+
+async def test_doctor_says_who_works_and_which_tools_nobody_has(tmp_path: Path, temporal: TemporalServer) -> None:
+    async with Site(tmp_path, temporal, workers=0) as site:
+        [nobody] = await site.doctor("workers", bool)
+        assert (nobody["state"], nobody["says"]) == ("missing", "No worker has called lately.")
+        assert "beforehand worker" in nobody["tryNext"]
+        await site.hire("--tools", "wait")
+        one, lacking = await site.doctor("workers", lambda said: len(said) == 2)
+        assert one["state"] == "ok"
+        assert one["says"].startswith("1 worker: ")
+        assert lacking["state"] == "missing"
+        assert "read_file" in lacking["says"]
+        assert "wait" not in lacking["says"].split(", ")
+        await site.hire()
+        [both] = await site.doctor("workers", lambda said: len(said) == 1)
+        assert both["says"].startswith("2 workers: ")
 
 
 @pytest.mark.soak
