@@ -123,15 +123,6 @@ class Site:
                     return
                 await asyncio.sleep(0.1)
 
-    async def doctor(self, about: str, holds: Callable[[list[Document]], bool]) -> list[Document]:
-        """What doctor says about something, as soon as that is so."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                found = (await self.call("GET", "/doctor"))["checks"]
-                if holds(said := [one for one in found if one["check"] == about]):
-                    return said
-                await asyncio.sleep(0.1)
-
     async def all_ended(self, run_ids: list[str]) -> list[Document]:
         """The runs once they have ended; a person approves, and looks at the machine for whatever is in doubt."""
         async with asyncio.timeout(PATIENCE_S * 12):

@@ -93,23 +93,6 @@ async def assert_leader_is_replaced(site: Site) -> None:
     assert [site.effects(f"effects/led-{name}") for name in ("a", "b")] == [1, 1]
 
 
-async def test_doctor_says_who_works_and_which_tools_nobody_has(tmp_path: Path, temporal: TemporalServer) -> None:
-    async with Site(tmp_path, temporal, workers=0) as site:
-        [nobody] = await site.doctor("workers", bool)
-        assert (nobody["state"], nobody["says"]) == ("missing", "No worker has called lately.")
-        assert "beforehand worker" in nobody["tryNext"]
-        await site.hire("--tools", "wait")
-        one, lacking = await site.doctor("workers", lambda said: len(said) == 2)
-        assert one["state"] == "ok"
-        assert one["says"].startswith("1 worker: ")
-        assert lacking["state"] == "missing"
-        assert "read_file" in lacking["says"]
-        assert "wait" not in lacking["says"].split(", ")
-        await site.hire()
-        [both] = await site.doctor("workers", lambda said: len(said) == 1)
-        assert both["says"].startswith("2 workers: ")
-
-
 @pytest.mark.soak
 async def test_workers_and_the_server_are_killed_amid_plans(tmp_path: Path, own_temporal: TemporalServer) -> None:
     async with Site(tmp_path, own_temporal, workers=3) as site:
