@@ -178,6 +178,7 @@ COVERS = {
         "tests/contract/test_histories.py",
         "tests/contract/test_store_postgres.py",
         "tests/contract/test_temporal_tls.py",
+        "tests/contract/test_tls.py",
     ),
     "server": ("tests/api/test_*.py",),
     "cli": ("tests/rooms/cli/test_*.py", "tests/cli/test_*.py"),
