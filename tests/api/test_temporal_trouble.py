@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from tests.api.conftest import Server, serving
 
+from beforehand.app.examples import find_document
 from beforehand.app.runs import recover_runs
+from beforehand.app.scenes import save_scene
 from beforehand.engine.inputs import PauseAsked
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.tool import Tool
@@ -21,8 +23,8 @@ pytestmark = pytest.mark.needs("temporal", "temporalio")
 
 
 @asynccontextmanager
-async def on_temporal(folder: Path, temporal: TemporalServer, *tools: Tool) -> AsyncIterator[Server]:
-    flags = {"engine": "temporal", "temporal": temporal.address, "temporal_prefix": folder.name}
+async def on_temporal(folder: Path, temporal: TemporalServer, *tools: Tool, speed: float = 1) -> AsyncIterator[Server]:
+    flags = {"engine": "temporal", "temporal": temporal.address, "temporal_prefix": folder.name, "speed": speed}
     async with serving(folder, tools=[ScriptedTool("echo", echoes(), effect="physical"), *tools], **flags) as server:
         yield server
 
@@ -237,3 +239,24 @@ async def test_an_address_that_nobody_answers_at_is_one_sentence(tmp_path: Path)
     with pytest.raises(UnavailableError, match=r"^The Temporal server at 127\.0\.0\.1:1 does not answer \(.*\)\.$"):
         async with work(settings):
             pass
+
+
+async def test_a_step_that_the_hold_overtakes_on_its_way_begins_when_it_is_cleared(
+    tmp_path: Path, temporal: TemporalServer
+) -> None:
+    """The hold is in the log, the run was not told yet, and a worker has its next step already."""
+    async with on_temporal(tmp_path, temporal, speed=50) as server:
+        await save_scene(server.runtime, None, find_document("weld_star"), activate=True)
+        first = server.step("first", "echo", {"value": 1}, requiresApproval=True)
+        move = server.step("move", "cell.move", {"scene": "weld_star", "target": "Safe_Pos_1"}, dependsOn=["first"])
+        run = await server.start(first, move)
+        asked = await server.asked(runId=run["runId"])
+        await server.runtime.log("everythingHeld", {"by": "ann", "since": "", "what": []}, owner="hold")
+        await server.call("POST", f"/inbox/{asked['id']}", {"verb": "approve"})
+        async for event in server.events(run=run["runId"], kinds="stepUpdated"):
+            if event["data"]["stepId"] == "move" and event["data"]["status"] == "running":
+                break
+        assert (await server.call("GET", "/cells/weld_star"))["current_position"] == "Home"
+        await server.call("POST", "/clear")
+        assert (await server.ended(run["runId"]))["status"] == "completed"
+        assert (await server.call("GET", "/cells/weld_star"))["current_position"] == "Safe_Pos_1"
