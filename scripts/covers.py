@@ -79,6 +79,7 @@ COVERS = {
         *MACHINES,
         "tests/scenarios/test_contract_*.py",
         "tests/api/test_*s.py",
+        "tests/api/test_temporal*.py",
         "tests/cli/test_*.py",
     ),
     "adapters/robokit": (
@@ -180,7 +181,7 @@ COVERS = {
         "tests/contract/test_temporal_tls.py",
         "tests/contract/test_tls.py",
     ),
-    "server": ("tests/api/test_*.py",),
+    "server": ("tests/api/test_*.py", "tests/contract/test_server_turns.py"),
     "cli": ("tests/rooms/cli/test_*.py", "tests/cli/test_*.py"),
 }
 """The tests that cover a folder of the package, the quick ones first; the longest folder that fits counts."""
