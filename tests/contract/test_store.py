@@ -25,7 +25,7 @@ from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.model import versions
 from beforehand.model.errors import BadInputError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
-from beforehand.ports.store import EventFilter, Record, Row, Store
+from beforehand.ports.store import EventFilter, Record, Row, RowQuery, Store
 from beforehand.testing.postgres_server import PostgresServer
 
 NOON = 1_700_000_000_000
@@ -456,6 +456,41 @@ async def test_rows_come_in_the_order_they_first_appeared(store: Store) -> None:
     assert await numbers(parent="p", open=False, limit=1) == [5]
     assert [await store.count("thing", open=which) for which in (None, True, False)] == [4, 1, 3]
     assert (await store.rows("nothing"), await store.count("nothing"), await store.row("thing", "z")) == ([], 0, None)
+
+
+async def test_what_is_asked_together_is_what_is_asked_one_by_one(store: Store) -> None:
+    await store.append([making(("b", {"n": 1}, "p", True), ("a", {"n": 2}, "p", False), ("c", {"n": 3}, "", True))])
+    asked = [
+        RowQuery("thing"),
+        RowQuery("thing", "a"),
+        RowQuery("thing", parent="p"),
+        RowQuery("thing", parent="p", open=True),
+        RowQuery("thing", "z"),
+        RowQuery("nothing"),
+    ]
+    found = [[row["n"] for row in rows] for rows in await store.query(*asked)]
+    assert found == [[1, 2, 3], [2], [1, 2], [1], [], []]
+    assert await store.query() == []
+    with pytest.raises(BadInputError):
+        await store.query(RowQuery("thing", "half \ud83d"))
+    assert await store.query(RowQuery("thing", "a")) == [[{"n": 2}]]
+
+
+async def test_what_is_asked_together_is_of_one_moment(home: Harness, store: Store) -> None:
+    reader = await home.open(lead=False)
+    changes = [making(("a", {"n": n}, "p", True), ("b", {"n": n}, "q", True)) for n in range(200)]
+    await store.append(changes[:1])
+
+    async def write() -> None:
+        for change in changes:
+            await store.append([change])
+
+    writing = asyncio.create_task(write())
+    while not writing.done():
+        for asked in (store, reader):
+            found = await asked.query(*[RowQuery("thing", "a"), RowQuery("thing", parent="q")] * 20)
+            assert {row["n"] for rows in found for row in rows} == {found[0][0]["n"]}
+    await writing
 
 
 async def test_a_row_changed_again_in_the_same_append_keeps_its_place(store: Store) -> None:

@@ -130,10 +130,11 @@ async def plan_heads(runtime: Runtime, limit: int = 200) -> list[dict[str, Any]]
 
 async def plan_versions(runtime: Runtime, plan_id: str) -> list[dict[str, Any]]:
     """Every version with what it changed against the one before."""
-    latest = await get_plan(runtime, plan_id)
+    await get_plan(runtime, plan_id)
     versions: list[dict[str, Any]] = []
     before: Plan | None = None
-    for row in await runtime.store.rows("plan", parent=plan_id):
+    rows = await runtime.store.rows("plan", parent=plan_id)
+    for row in rows:
         plan = Plan.model_validate(row)
         changes = [] if before is None else difference(before, plan)
         versions.append(
@@ -141,7 +142,7 @@ async def plan_versions(runtime: Runtime, plan_id: str) -> list[dict[str, Any]]:
                 "version": plan.version,
                 "createdAt": plan.created_at,
                 "stepCount": len(plan.steps),
-                "latest": plan.version == latest.version,
+                "latest": row is rows[-1],
                 "changes": changes,
             }
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 from beforehand.loop.rows import plan_row_id
 from beforehand.model.errors import NotFoundError
-from beforehand.ports.store import Store
+from beforehand.ports.store import RowQuery, Store
 
 
 async def run_head_in(store: Store, run_id: str) -> dict[str, Any]:
@@ -17,21 +17,28 @@ async def run_head_in(store: Store, run_id: str) -> dict[str, Any]:
 
 
 async def run_document_in(store: Store, run_id: str) -> dict[str, Any]:
-    """A run as the API shows it: its head, every step where it stands, and what waits for a person."""
-    head = await run_head_in(store, run_id)
-    plan = await store.row("plan", plan_row_id(head["planId"], head["version"])) or {"steps": []}
-    states = {row["stepId"]: row for row in await store.rows("step", parent=run_id)}
-    expansions = {row["stepId"]: row["items"] for row in await store.rows("expansion", parent=run_id)}
+    """A run as the API shows it, all of one moment: its head, where every step stands, what waits for a person."""
+    known = await run_head_in(store, run_id)
+    heads, plans, step_rows, expansion_rows, decisions = await store.query(
+        RowQuery("run", run_id),
+        RowQuery("plan", plan_row_id(known["planId"], known["version"])),
+        RowQuery("step", parent=run_id),
+        RowQuery("expansion", parent=run_id),
+        RowQuery("decision", parent=run_id, open=True),
+    )
+    if not heads or heads[0]["version"] != known["version"]:  # adopted, or forgotten, in between
+        return await run_document_in(store, run_id)
+    states = {row["stepId"]: row for row in step_rows}
+    expansions = {row["stepId"]: row["items"] for row in expansion_rows}
     steps: list[dict[str, Any]] = []
-    for step in plan["steps"]:
+    for step in plans[0]["steps"] if plans else ():
         steps.append(_step_now(step, states.get(step["id"])))
         for place, item in enumerate(expansions.get(step["id"], ())):
             name = f"{step['id']}[{place}]"
             child = {**step, "id": name, "parent": step["id"], "item": item, "dependsOn": []}
             child.pop("forEach", None)
             steps.append(_step_now(child, states.get(name)))
-    decisions = await store.rows("decision", parent=run_id, open=True)
-    return {**head, "steps": steps, "decisions": decisions}
+    return {**heads[0], "steps": steps, "decisions": decisions}
 
 
 def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:

@@ -33,6 +33,16 @@ class Row(NamedTuple):
 Projection = Callable[[Event], Iterable[Row]]
 
 
+@dataclass(frozen=True, slots=True)
+class RowQuery:
+    """Which documents of a kind are asked for: the one called `id`, or those that fit, in the order they appeared."""
+
+    kind: str
+    id: str | None = None
+    parent: str | None = None
+    open: bool | None = None
+
+
 class Record(NamedTuple):
     """An event as it lies in the log: its number, what filters look at, and its wire JSON, encoded once."""
 
@@ -185,6 +195,9 @@ class Store(Protocol):
         newest_first: bool = False,
     ) -> list[dict[str, Any]]:
         """Documents of a kind in the order they first appeared."""
+
+    async def query(self, *queries: RowQuery) -> list[list[dict[str, Any]]]:
+        """The documents of each query, all as of one moment: what is shown together is read together."""
 
     async def count(self, kind: str, *, open: bool | None = None) -> int:
         """How many documents of a kind there are."""

@@ -36,7 +36,7 @@ from beforehand.adapters.memory.log import WHERE, MemoryLog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.event import Event
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, Row
+from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, Row, RowQuery
 
 
 def _no_rows(event: Event) -> Iterable[Row]:
@@ -161,8 +161,8 @@ class MemoryStore:
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         _check_names(kind, id)
-        found = (await self._ask()).rows.get((kind, id))
-        return _document(found) if found else None
+        found = _fitting(await self._ask(), RowQuery(kind, id))
+        return _document(found[0]) if found else None
 
     async def rows(
         self,
@@ -174,15 +174,16 @@ class MemoryStore:
         newest_first: bool = False,
     ) -> list[dict[str, Any]]:
         _check_names(kind, parent or "")
-        log = await self._ask()
-        found = [
-            row
-            for row in log.rows.values()
-            if row.kind == kind and (parent is None or row.parent == parent) and (open is None or row.open == open)
-        ]
+        found = _fitting(await self._ask(), RowQuery(kind, None, parent, open))
         if newest_first:
             found.reverse()
         return [_document(row) for row in found[: None if limit is None else max(0, limit)]]
+
+    async def query(self, *queries: RowQuery) -> list[list[dict[str, Any]]]:
+        for query in queries:
+            _check_names(query.kind, query.id or query.parent or "")
+        log = await self._ask()
+        return [[_document(row) for row in _fitting(log, query)] for query in queries]
 
     async def count(self, kind: str, *, open: bool | None = None) -> int:
         log = await self._ask()
@@ -256,6 +257,19 @@ def _present(log: MemoryLog, project: Projection, upcasters: Upcasters) -> Memor
     copy = log.copied()
     copy.bring_up_to_date(project, upcasters)
     return copy
+
+
+def _fitting(log: MemoryLog, query: RowQuery) -> list[Change]:
+    if query.id is not None:
+        found = log.rows.get((query.kind, query.id))
+        return [found] if found else []
+    return [
+        row
+        for row in log.rows.values()
+        if row.kind == query.kind
+        and (query.parent is None or row.parent == query.parent)
+        and (query.open is None or row.open == query.open)
+    ]
 
 
 def _document(row: Change) -> dict[str, Any]:

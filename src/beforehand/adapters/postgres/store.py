@@ -35,7 +35,7 @@ from beforehand.adapters.postgres.upgrade import copy_up_to_date, rebuild
 from beforehand.adapters.postgres.writer import Writer
 from beforehand.model.event import Event
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record
+from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, RowQuery
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -193,6 +193,10 @@ class PostgresStore:
     ) -> list[dict[str, Any]]:
         found = await self._reader.ask(lambda line: tables.find_rows(line, kind, parent, open, limit, newest_first))
         return [from_bytes(body) for body in found]
+
+    async def query(self, *queries: RowQuery) -> list[list[dict[str, Any]]]:
+        found = await self._reader.ask(lambda line: tables.find_together(line, queries))
+        return [[from_bytes(body) for body in bodies] for bodies in found]
 
     async def count(self, kind: str, *, open: bool | None = None) -> int:
         return await self._reader.ask(lambda line: tables.count_rows(line, kind, open))

@@ -8,7 +8,7 @@ from beforehand.adapters.log.changes import outcome
 from beforehand.adapters.log.encoding import Change
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.postgres.names import kept_name, kept_or_none, true_name
-from beforehand.ports.store import EventFilter, Record
+from beforehand.ports.store import EventFilter, Record, RowQuery
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -168,6 +168,20 @@ async def find_rows(
     asked = f"SELECT body FROM rows WHERE {' AND '.join(conditions)} ORDER BY ord {order}, place {order} LIMIT %s"
     most = None if limit is None else number(limit)
     return [body for (body,) in await _all(line, asked, [*values, most])]
+
+
+async def find_together(line: "Line", queries: Iterable[RowQuery]) -> list[list[bytes]]:
+    """The rows of each query, as of one moment."""
+    async with line.transaction():
+        await line.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return [await _find_queried(line, query) for query in queries]
+
+
+async def _find_queried(line: "Line", query: RowQuery) -> list[bytes]:
+    if query.id is None:
+        return await find_rows(line, query.kind, query.parent, query.open, None, newest_first=False)
+    found = await find_row(line, query.kind, query.id)
+    return [] if found is None else [found]
 
 
 async def count_rows(line: "Line", kind: str, open_only: bool | None) -> int:

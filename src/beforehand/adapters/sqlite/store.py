@@ -35,7 +35,7 @@ from beforehand.adapters.sqlite.upgrade import copy_in, rebuild
 from beforehand.adapters.sqlite.writer import Writer
 from beforehand.model.event import Event
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record
+from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, RowQuery
 
 
 class SqliteStore:
@@ -138,7 +138,7 @@ class SqliteStore:
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         def look(file: sqlite3.Connection) -> dict[str, Any] | None:
-            found = file.execute("SELECT body FROM rows WHERE kind = ? AND id = ?", (kind, id)).fetchone()
+            found = file.execute(*tables.row_question(kind, id)).fetchone()
             return from_bytes(found[0]) if found else None
 
         return await self._reader.ask(look)
@@ -154,6 +154,18 @@ class SqliteStore:
     ) -> list[dict[str, Any]]:
         question = tables.rows_question(kind, parent, open, limit, newest_first)
         return await self._reader.ask(lambda file: [from_bytes(found[0]) for found in file.execute(*question)])
+
+    async def query(self, *queries: RowQuery) -> list[list[dict[str, Any]]]:
+        asked = [tables.query_question(query) for query in queries]
+
+        def look(file: sqlite3.Connection) -> list[list[dict[str, Any]]]:
+            file.execute("BEGIN")  # what is read in one transaction is of one moment
+            try:
+                return [[from_bytes(found[0]) for found in file.execute(*question)] for question in asked]
+            finally:
+                file.execute("ROLLBACK")
+
+        return await self._reader.ask(look)
 
     async def count(self, kind: str, *, open: bool | None = None) -> int:
         return await self._reader.ask(lambda file: tables.count_rows(file, kind, open))

@@ -14,7 +14,7 @@ from beforehand.adapters.log.encoding import Change, Kept
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.sqlite.schema import NOT_BY_ID, NOT_BY_RUN
 from beforehand.adapters.sqlite.spans import stretches
-from beforehand.ports.store import EventFilter
+from beforehand.ports.store import EventFilter, RowQuery
 
 _RECORD = "seq, kind, scene, owner, run_id, task_id, line, ts, version"
 _KEPT = "seq, ts, owner, version, line"
@@ -159,6 +159,16 @@ def log_question(
 def _number(asked: int) -> int:
     """A number as the file can compare it, whatever was asked for."""
     return min(max(asked, 0), LAST - 1)
+
+
+def row_question(kind: str, id: str) -> Question:
+    return "SELECT body FROM rows WHERE kind = ? AND id = ?", [kind, id]
+
+
+def query_question(query: RowQuery) -> Question:
+    if query.id is not None:
+        return row_question(query.kind, query.id)
+    return rows_question(query.kind, query.parent, query.open, None, newest_first=False)
 
 
 def rows_question(
