@@ -6,7 +6,7 @@ Told three times: with the pointer, with the keyboard alone, and on a phone.
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.e2e.console.browser import PHONE, Pages, open_screen
+from tests.e2e.console.browser import PHONE, Pages, open_screen, until
 from tests.e2e.console.serving import Up
 
 Start = Callable[..., Awaitable[Up]]
@@ -48,9 +48,10 @@ async def test_by_keyboard_alone(up: Start, pages: Pages) -> None:
     await open_screen(page, "/")
     await page.keyboard.press("g")
     await page.keyboard.press("i")
-    await page.wait_for_url("**/inbox")
+    await page.get_by_role("heading", name="Inbox", exact=True).wait_for()  # the screen before has the same card
     await page.locator("article.decision").wait_for()
     await page.keyboard.press("j")
+    await until(page, "() => document.activeElement.matches('article.decision')")
     await tab_to(page, "Open the plan")
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/plans/**")
