@@ -1,5 +1,6 @@
 """Cells over HTTP: from words to a finished run, with everything that can stand in the way."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from beforehand.app.examples import find_document
 from beforehand.app.scenes import save_scene
 from beforehand.crafts.cell.cells import Cells
+from beforehand.crafts.cell.core.scene import read_cell
 
 
 async def planned(server: Any, text: str, **more: Any) -> Any:
@@ -109,16 +111,16 @@ async def test_an_edit_that_leaves_the_graph_is_refused_and_can_be_mended(cell_s
         assert (await run_to_the_end(server, mended))["status"] == "completed"
 
 
-async def test_a_failing_weld_check_is_a_decision_and_a_retry_goes_on(cell_server: Any) -> None:
+async def test_a_failing_weld_check_is_a_doubt_and_welding_again_goes_on(cell_server: Any) -> None:
     async with cell_server() as server:
         await server.call("POST", "/cells/weld_star/faults", {"fault": "verify"})
         plan = await planned(server, "weld 1")
         run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
         decision = await server.asked(runId=run["runId"])
-        assert decision["kind"] == "failure"
-        assert {"retry", "skip", "abort"} <= set(decision["verbs"])
+        assert decision["kind"] == "inDoubt", "it was begun: only a person says whether that counts"
+        assert decision["verbs"] == ["happened", "run-again", "abort"]
         assert (await server.call("GET", f"/runs/{run['runId']}"))["status"] == "waiting"
-        await server.call("POST", f"/inbox/{decision['id']}", {"verb": "retry"})
+        await server.call("POST", f"/inbox/{decision['id']}", {"verb": "run-again"})
         assert (await server.ended(run["runId"]))["status"] == "completed"
 
 
@@ -142,7 +144,7 @@ WELD = {"action": "routine", "routine": "tack_weld", "position": "Pos_1"}
 async def failed_weld(server: Any) -> tuple[Any, str]:
     """A run of three welds at one place whose first has failed, and the decision about it."""
     plan = await server.call("POST", "/plans", {"scene": "weld_star", "intent": {"steps": [WELD] * 3}}, status=201)
-    await server.call("POST", "/cells/weld_star/faults", {"fault": "verify", "target": "tack_weld"})
+    await server.call("POST", "/cells/weld_star/faults", {"fault": "fail", "target": "tack_weld"})
     run = await server.call("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=201)
     return run, (await server.asked(runId=run["runId"], stepId="step_7"))["id"]
 
@@ -333,3 +335,47 @@ async def test_a_scene_keeps_its_kind(cell_server: Any) -> None:
         other = {"kind": "fleet", "name": "weld_star", "nodes": [{"id": "A", "x": 0, "y": 0}]}
         told = await server.refused("PUT", "/scenes/weld_star", other, status=409)
         assert "another name" in told["hint"]
+
+
+@pytest.mark.needs("asyncua")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_robot_moved_by_hand_is_seen_and_doctor_says_what_its_controller_cannot_refuse(
+    serve_with: Any, version: int
+) -> None:
+    from tests.contract.plcs import running_plc
+
+    scene = find_document("weld_star")
+    async with running_plc(read_cell(scene), version=version) as plc, serve_with() as server:
+        wired = {**scene, "controller": {"kind": "opcua", "url": plc.url}}
+        await save_scene(server.runtime, None, wired, activate=True)
+        plan = await planned(server, "weld 1")
+        began = asyncio.get_running_loop().time()
+        await plc._cell.place("Pos_3", "Welder")
+        while (cell := await server.call("GET", "/cells/weld_star"))["current_position"] != "Pos_3":  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert cell["current_tool"] == "Welder"
+        assert asyncio.get_running_loop().time() - began < 10, "a second where the machine has time for it"
+        refused = await server.refused("POST", f"/plans/{plan['id']}/runs", {"version": 1}, status=409)
+        assert refused["code"] == "plan.drift"
+        assert plc.taken == []
+        [found] = [one for one in (await server.call("GET", "/doctor"))["checks"] if one["check"] == "cell weld_star"]
+        assert found["state"] == "ok"
+        assert f"version {version} of the information model" in found["says"]
+        assert ("cannot refuse" in found["says"]) is (version == 1)
+        await plc.stop()
+        await server.call("POST", "/scenes/weld_star/deactivate")
+        checks = (await server.call("GET", "/doctor"))["checks"]
+        assert not [one for one in checks if one["check"].startswith("cell ")]
+
+
+@pytest.mark.needs("asyncua")
+async def test_doctor_tells_of_a_controller_that_does_not_answer(serve_with: Any) -> None:
+    scene = {**find_document("weld_star"), "controller": {"kind": "opcua", "url": "opc.tcp://127.0.0.1:9"}}
+    async with serve_with() as server:
+        await save_scene(server.runtime, None, scene, activate=True)
+        doctor = await server.call("GET", "/doctor")
+        [found] = [one for one in doctor["checks"] if one["check"] == "cell weld_star"]
+        assert found["state"] == "missing"
+        assert "nothing listens on this port" in found["says"]
+        shown = await server.call("GET", "/cells/weld_star")
+        assert "does not answer" in shown["says"]

@@ -96,7 +96,8 @@ def test_faults_of_the_plc_are_asked_about_as_those_of_the_simulator(cli: Any, p
     [asked] = run["decisions"]
     assert "weld_quality_check was not passed at Pos_1" in json.dumps(asked["evidence"])
     assert "is not simulated" in cli("cell", "fault", "wired", "fail", code=3).err
-    cli("inbox", "answer", asked["id"], "retry", code=0)
+    assert asked["kind"] == "inDoubt", "it was begun, so nobody but a person says whether that counts"
+    cli("inbox", "answer", asked["id"], "run-again", code=0)
     run = cli("run", "--resume", run["runId"], "-o", "json", code=3).document
     [asked] = run["decisions"]
     assert "reports an error on Home" in json.dumps(asked["evidence"])

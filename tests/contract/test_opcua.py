@@ -166,7 +166,7 @@ async def test_the_plc_takes_a_command_once_and_not_after_its_deadline(bench: Be
     later = bench.clock.now_ms() + 1000
 
     async def execute(key: str, deadline: int) -> Any:
-        return await link.call("Execute", "us", *command_values(CellCommand(key, "move", "Safe_Pos_1"), deadline))
+        return await link.execute("us", command_values(CellCommand(key, "move", "Safe_Pos_1"), deadline))
 
     assert await execute("k1", later) == [True, "", ""]
     await bench.clock.advance(1)
@@ -252,7 +252,7 @@ async def test_what_is_missing_or_of_another_type_is_named(bench: Bench) -> None
 
 async def test_a_server_that_is_no_cell_is_told_so(bench: Bench) -> None:
     await bench.plc._server.nodes.namespace_array.write_value(["http://opcfoundation.org/UA/", "urn:somebody"])
-    with pytest.raises(Fault, match="the namespace urn:beforehand:cell:1 is missing"):
+    with pytest.raises(Fault, match="it has no namespace urn:beforehand:cell:2 or urn:beforehand:cell:1"):
         await bench.cell.report()
 
 

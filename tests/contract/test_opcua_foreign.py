@@ -18,7 +18,7 @@ from tests.contract.test_opcua import AT_HOME, MOVE, STAR, THERE
 from tests.contract.vda5050_rig import free_port
 
 from beforehand.adapters.opcua.checkup import Checkup, check_cell
-from beforehand.adapters.opcua.model import METHODS, NAMESPACE, read_reply
+from beforehand.adapters.opcua.model import METHODS, NAMESPACES, read_reply
 from beforehand.adapters.opcua.options import Access
 from beforehand.app.clock import WallClock
 from beforehand.app.crafts import load_crafts
@@ -60,7 +60,7 @@ class ForeignPlc:
         for name in ("urn:maker:di", "urn:maker:machinery"):
             at = await self.server.register_namespace(name)
             await self.server.nodes.objects.add_object(ua.NodeId(7001, at), f"{at}:Cell")
-        at = await self.server.register_namespace(NAMESPACE)
+        at = await self.server.register_namespace(NAMESPACES[1])
         cell = await self.server.nodes.objects.add_object(ua.NodeId(9000, at), f"{at}:Cell")
         methods = {
             "Place": self._place, "Probe": self._probe, "Stop": self._nothing, "Execute": self._execute,
@@ -215,7 +215,7 @@ async def test_the_look_at_a_server_changes_nothing_and_says_who_has_control(tmp
             assert (found.wire()["position"], found.wire()["tool"]) == ("Pos_1", "Welder")
         assert plc.taken == []
         await plc._server.nodes.namespace_array.write_value(["http://opcfoundation.org/UA/", "urn:somebody"])
-        assert f"does not have the namespace {NAMESPACE}" in (await looked_at(plc.url)).troubles[0]
+        assert f"does not have the namespace {NAMESPACES[2]}" in (await looked_at(plc.url)).troubles[0]
 
 
 async def test_something_that_is_no_server_is_told(tmp_path: Path) -> None:

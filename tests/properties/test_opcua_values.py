@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 from beforehand.adapters.opcua.model import (
     COMMAND_TYPES,
+    NEEDS_TYPES,
     METHODS,
     STATE_TYPES,
     STATUSES,
     command_values,
+    execute_arguments,
     read_beat,
     read_command,
     read_probed,
@@ -90,7 +92,8 @@ def test_an_answer_is_read_or_refused_and_never_taken_for_done(method: str, data
 
 @given(st.lists(ANYTHING, max_size=12))
 def test_a_plc_given_nonsense_refuses_it(values: list[Any]) -> None:
-    fit = all(map(fits, values, COMMAND_TYPES.values())) and len(values) >= len(COMMAND_TYPES)
+    types = [*COMMAND_TYPES.values(), *NEEDS_TYPES.values()]
+    fit = all(map(fits, values, types)) and len(values) >= len(COMMAND_TYPES)
     if fit and values[0] and values[2] in ("move", "routine") and values[3]:
         assert read_command(values)[0].key == values[0]
         return
@@ -109,12 +112,27 @@ def test_a_plc_given_nonsense_refuses_it(values: list[Any]) -> None:
         tool=st.none() | st.text(min_size=1),
         stabilize=st.none() | st.floats(0, 1e6),
         verify=st.none() | st.text(min_size=1),
-        action_after=st.none() | st.text(min_size=1),
+        needs_position=st.none() | st.text(min_size=1),
+        needs_tool=st.none() | st.text(min_size=1),
         seconds=st.floats(0, 1e6),
     ),
     RIGHT["Int64"],
 )
 def test_a_command_arrives_as_it_was_sent(command: CellCommand, deadline: int) -> None:
     values = command_values(command, deadline)
-    assert len(values) == len(COMMAND_TYPES)
-    assert read_command(values) == (command, deadline)
+    assert list(values) == [*COMMAND_TYPES, *NEEDS_TYPES]
+    assert read_command(list(values.values())) == (command, deadline)
+
+
+@given(st.permutations(["client", *COMMAND_TYPES, *NEEDS_TYPES]), st.booleans())
+def test_a_server_is_given_what_it_declares_in_its_own_order(declared: list[str], big: bool) -> None:
+    shown = [name.upper() for name in declared] if big else declared
+    assert execute_arguments(shown, 1) == tuple(declared)
+
+
+@pytest.mark.parametrize(
+    "declared", [None, [], ["client"], ["a", "b"], ["client", *COMMAND_TYPES, "speed"], ["client", *COMMAND_TYPES] * 2]
+)
+def test_a_server_that_does_not_say_or_says_something_else_is_given_what_its_version_has(declared: Any) -> None:
+    assert execute_arguments(declared, 1) == ("client", *COMMAND_TYPES)
+    assert execute_arguments(declared, 2) == ("client", *COMMAND_TYPES, *NEEDS_TYPES)

@@ -7,7 +7,7 @@ be wrong. A refusal is a Fault with nothing touched.
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
 from beforehand.model.errors import Fault
 from beforehand.model.reason import name_list
-from beforehand.ports.cell import CellCommand
+from beforehand.ports.cell import OTHER_STATE, CellCommand
 
 
 class CellRules:
@@ -23,6 +23,7 @@ class CellRules:
         """Fault where the robot, standing there with that tool, cannot do this."""
         if position is None:
             raise _untouched("The robot is busy, or its position is not known; set its position first.", "cell.busy")
+        _refuse_other_state(command, position, tool)
         if command.action == "move":
             self._refuse_move(command, position)
         elif position != command.position:
@@ -57,6 +58,20 @@ class CellRules:
             raise _untouched(f"{command.target} is not supported at {command.position}.", "cell.support")
         if routine.tool_needed not in (None, held):
             raise _untouched(f"{command.target} needs {routine.tool_needed}; the robot holds {held}.", "cell.tool")
+
+
+def _refuse_other_state(command: CellCommand, position: str, tool: str) -> None:
+    """The state is another one than the command was checked for, whatever the cell would allow from here."""
+    if command.needs_position not in (None, position):
+        says = f"{command.target} was checked with the robot at {command.needs_position}; it is at {position}."
+        raise _untouched(says, OTHER_STATE)
+    if command.needs_tool not in (None, tool):
+        says = f"{command.target} was checked with {_shown(command.needs_tool)}; the robot holds {_shown(tool)}."
+        raise _untouched(says, OTHER_STATE)
+
+
+def _shown(tool: str | None) -> str:
+    return "no tool" if tool in (None, NO_TOOL) else str(tool)
 
 
 def _exits(scene: CellScene) -> dict[str, set[str]]:

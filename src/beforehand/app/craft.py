@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from beforehand.loop.rows import RowMaker
 from beforehand.model.decision import Decision
+from beforehand.model.finding import Finding
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
 from beforehand.model.versions import Upcasters
@@ -21,6 +22,7 @@ from beforehand.ports.tool import Tool
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
+    from beforehand.app.settings import Settings
 
 Sentence = Callable[[Mapping[str, Any]], str]
 """An event in words, from its ids and its data together; KeyError where they do not have what it needs."""
@@ -383,5 +385,7 @@ class Craft:
     """What makes scenes of other systems' maps, imported only where one is read."""
     file_forms: tuple[FileForm, ...] = ()
     """The forms of the files that its scenes name."""
+    findings: Callable[["Settings", Store], Awaitable[Sequence[Finding]]] | None = None
+    """How the machines that its scenes name are, for doctor: looked at without a change, by what a store holds."""
     plugin_points: tuple[str, ...] = ()
     """Groups of entry points of its own, loaded by the craft, that `beforehand plugins` lists."""

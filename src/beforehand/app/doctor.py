@@ -35,6 +35,7 @@ async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str,
     findings += _guarded(model, settings)
     findings += _guarded(otel, settings)
     findings += await engine(settings, brought)
+    findings += await machines(settings)
     findings += await asyncio.to_thread(programs)
     broken = any(finding.state == "broken" for finding in findings)
     return {"ok": not broken, "checks": [finding.wire() for finding in findings]}
@@ -198,6 +199,20 @@ async def engine(settings: "Settings", brought: Mapping[str, Any]) -> list[Findi
         return await check_engine(settings, brought["tools"])
     except BeforehandError as error:
         return [Finding("engine", "broken", error.says, error.hint)]
+
+
+async def machines(settings: Settings) -> list[Finding]:
+    """How the machines of active scenes are, as far as the crafts that know them can tell."""
+    from beforehand.app.crafts import load_crafts
+
+    looks = [craft.findings for craft in load_crafts().by_name.values() if craft.findings is not None]
+    try:
+        if not looks or not await asyncio.to_thread(store_exists, settings.database):
+            return []
+        async with open_reading(settings.database) as store:
+            return [finding for look in looks for finding in await look(settings, store)]
+    except BeforehandError:
+        return []  # a log that cannot be read is told above
 
 
 def program(*names: str) -> Finding:

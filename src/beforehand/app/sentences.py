@@ -47,6 +47,8 @@ def _run(data: Data) -> str:
 
 
 def _step(data: Data) -> str:
+    if data["status"] == "running" and data.get("stopping"):
+        return f"Step {data['stepId']} was told to stop; not confirmed yet."
     result = data.get("result") or {}
     why = f": {result['error']}" if result.get("error") else "."
     return _ended(f"Step {data['stepId']} {_STEPS.get(data['status'], data['status'])}{why}")

@@ -6,7 +6,7 @@ to the same input for the next decision wherever it is made.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from beforehand.engine.inputs import JudgeStep, ProbeStep, StartStep, StepEnded
@@ -23,6 +23,8 @@ log = Log("beforehand.engine")
 
 STOP_GRACE_MS = 10_000
 """How long a tool may take to end after it was told to stop."""
+NOT_CONFIRMED = "It was told to stop; not confirmed."
+"""What is known of a step on a machine whose tool has not ended since."""
 MAX_LOG_LINES = 200
 Lines = list[dict[str, Any]]
 """What a tool says of its work, a line each."""
@@ -46,6 +48,8 @@ class Caller:
     """Called right before a machine is told anything: a Fault where this process may not any more."""
     until_led: Callable[[], Awaitable[None]] = _at_once
     """Returns when this process may call tools at all."""
+    unheard: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Of attempts that were told to stop without an answer: why there was none."""
 
     async def outcome(self, command: StartStep, lines: Lines, was_told_to_stop: Callable[[], bool]) -> StepEnded:
         """Call the tool. Being cancelled goes on outwards unless the call itself was told to stop."""
@@ -61,7 +65,7 @@ class Caller:
         except DriftError as drift:
             return self._failed(command, error=says(drift), untouched=True, drift=drift.difference)
         except InDoubtError as doubt:
-            return self._failed(command, error=says(doubt), in_doubt=True)
+            return self._failed(command, error=says(doubt), in_doubt=True, difference=doubt.difference)
         except Fault as fault:
             told = {"transient": fault.transient, "untouched": fault.untouched}
             return self._failed(command, error=says(fault), **told)
@@ -90,7 +94,7 @@ class Caller:
         """What the machine says became of a call."""
         try:
             tool = self.tools.get(command.tool)
-            answer = await tool.probe(own_copy(command.args), self._context(command, []))
+            answer = await tool.probe(own_copy(command.args), self._context(command, [], expects=command.expects))
             return replace(answer, value=json_value(answer.value, command.tool))
         except Exception as error:  # a machine that cannot be asked leaves the step to a person
             return ProbeAnswer("unknown", says=f"The machine could not be asked: {says(error)}")
@@ -101,13 +105,16 @@ class Caller:
             tool = self.tools.get(begun.tool)
             self.before_effect()
             return await tool.stop(begun.args, self._context(begun, []))
-        except Exception:  # what cannot be told is cut off
-            log.exception("a tool could not be told to stop", step=begun.step_id, run=self.run_id)
+        except Exception as error:  # what cannot be told is cut off
+            self.unheard[begun.step_id, begun.attempt] = says(error)
+            if not isinstance(error, Fault):
+                log.exception("a tool could not be told to stop", step=begun.step_id, run=self.run_id)
             return False
 
     def stopped(self, step_id: str, attempt: int) -> StepEnded:
         """The end of a call of which nothing is known but that it was to stop."""
-        return StepEnded(self.clock.now_ms(), step_id, attempt, ok=False, error="It was stopped.", stopped=True)
+        error = f"{NOT_CONFIRMED} {self.unheard.get((step_id, attempt), '')}".strip()
+        return StepEnded(self.clock.now_ms(), step_id, attempt, ok=False, error=error, stopped=True)
 
     async def _what_became_of(self, command: StartStep) -> StepEnded:
         """A call was cut off. A machine that can be asked says whether it happened; else the step only was stopped."""
@@ -120,7 +127,9 @@ class Caller:
         answer = await self.probe(command)
         if answer.state == "happened":
             return replace(stopped, ok=True, value=answer.value, error="", stopped=False)
-        return replace(stopped, error=answer.says or stopped.error, untouched=answer.state == "not_begun")
+        if answer.state != "running":
+            stopped = replace(stopped, error=f"It was told to stop in the middle. {answer.says}".strip())
+        return replace(stopped, untouched=answer.state == "not_begun", difference=answer.difference)
 
     def _failed(self, command: StartStep, **more: Any) -> StepEnded:
         return StepEnded(self.clock.now_ms(), command.step_id, command.attempt, False, **more)

@@ -128,8 +128,8 @@ def _take_up_step(board: Board, state: StepState) -> None:
             start(board, state, args, again=True)
     elif spec.can_probe:
         board.run.take_off(state.step.id)
-        key = board.run.key_of(state.step.id, state.attempt)
-        board.commands.append(ProbeStep(key, state.step.id, state.attempt, state.step.tool, args))
+        key, expects = board.run.key_of(state.step.id, state.attempt), board.run.expects_of(state.step.id)
+        board.commands.append(ProbeStep(key, state.step.id, state.attempt, state.step.tool, args, expects))
     else:
         put_in_doubt(board, state, "It had been started when the process ended, and its tool cannot be asked.")
         settle_parent(board, state)
@@ -171,7 +171,8 @@ def _probed(board: Board, given: StepProbed) -> None:
         ask_about_silence(board, state)
         board.commands.append(SetTimer(f"probe:{given.step_id}:{given.attempt}", board.ts + PROBE_AGAIN_MS))
     else:
-        put_in_doubt(board, state, answer.says or "The machine could not say whether it happened.")
+        says = answer.says or "The machine could not say whether it happened."
+        put_in_doubt(board, state, says, answer.difference)
 
 
 def _never_happened(board: Board, state: StepState) -> None:

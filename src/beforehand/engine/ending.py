@@ -1,5 +1,6 @@
 """Ending steps: results, retries, what a failure blocks or stops, and when the run itself is over."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from beforehand.engine.board import Board
@@ -35,7 +36,8 @@ def ended(board: Board, done: StepEnded) -> None:
     if done.ok:
         board.end_step(state, StepStatus.COMPLETED, value=done.value, logs=logs)
     elif state.stopping and is_physical(board, state) and not done.untouched:
-        put_in_doubt(board, state, f"It was told to stop in the middle. {done.error}".strip())
+        says = done.error if done.stopped else f"It was told to stop in the middle. {done.error}".strip()
+        put_in_doubt(board, state, says, done.difference)
     elif state.stopping == "stop":
         fail_step(board, state, "A person stopped it before it began.", logs=logs)
     elif state.stopping == "cancel" or (state.stopping and board.run.cancelling):
@@ -46,7 +48,7 @@ def ended(board: Board, done: StepEnded) -> None:
     elif state.stopping == "timeout":
         _timed_out(board, state, logs)
     elif done.in_doubt:
-        put_in_doubt(board, state, done.error)
+        put_in_doubt(board, state, done.error, done.difference)
     elif done.stale:
         reason = _reason("approval.stale", state, done.error, "It is asked about anew.")
         board.update_step(state, StepStatus.PENDING, reason=reason, reset=True, attempt=state.attempt - 1, cleared="")
@@ -234,13 +236,17 @@ def _first_error(bad: list[StepState]) -> str:
     return f"{bad[0].step.id} {_how_it_ended(bad[0])}."
 
 
-def put_in_doubt(board: Board, state: StepState, says: str) -> None:
-    """It was started and nobody knows whether it happened: a person decides."""
+def put_in_doubt(board: Board, state: StepState, says: str, difference: Mapping[str, Any] | None = None) -> None:
+    """It was started and nobody knows whether it happened: a person decides.
+
+    `difference` is what it was to leave and what is seen, where the machine's word does not fit what it shows.
+    """
     close_question(board, state)
-    board.update_step(
-        state, StepStatus.IN_DOUBT, reason=_reason("step.in_doubt", state, says, "Look, then answer in the inbox.")
-    )
+    code = "step.contradicted" if difference else "step.in_doubt"
+    board.update_step(state, StepStatus.IN_DOUBT, reason=_reason(code, state, says, "Look, then answer in the inbox."))
     evidence = {"tool": state.step.tool, "args": given_args(state), "says": says}
+    if difference:
+        evidence |= {"code": code, "difference": dict(difference)}
     board.open_decision(
         "inDoubt",
         state,

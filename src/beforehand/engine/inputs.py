@@ -52,6 +52,8 @@ class StepEnded:
     """The world was not as the step needs it, so nothing was sent: what differs."""
     in_doubt: bool = False
     """It was sent to its machine, and nobody can tell how far it came."""
+    difference: Mapping[str, Any] | None = None
+    """Of what is in doubt: what it was to leave and what is seen, where these contradict each other."""
     logs: tuple[Mapping[str, Any], ...] = ()
 
 
@@ -245,6 +247,8 @@ class ProbeStep:
     attempt: int
     tool: str
     args: Mapping[str, Any] = field(default_factory=dict)
+    expects: Mapping[str, Any] = field(default_factory=dict)
+    """The state of the world before the step, as it was verified."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,7 @@ def start(
     if not again:
         board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared, seen=seen)
     key = board.run.key_of(state.step.id, attempt)
-    expects = (board.run.plan.expects or {}).get(state.step.id, {})
+    expects = board.run.expects_of(state.step.id)
     approved = None if again and begun else state.seen or None
     board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, approved, expects))
     patience = patience_ms(board.catalog.get(state.step.tool), state.step.timeout_s)

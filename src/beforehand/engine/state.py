@@ -118,6 +118,10 @@ class RunState:
     def key_of(self, step_id: str, attempt: int) -> str:
         return f"{self.run_id}/{step_id}/{attempt}"
 
+    def expects_of(self, step_id: str) -> Mapping[str, Any]:
+        """The state of the world before a step, as the plan was verified; nothing where that is not known."""
+        return (self.plan.expects or {}).get(step_id, {})
+
     @property
     def machines(self) -> list[str]:
         """The machines the run holds."""

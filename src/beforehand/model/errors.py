@@ -4,7 +4,7 @@ A refusal that belongs to the work itself is a Reason, not an exception; these a
 Only `server/` maps them to HTTP statuses and only `cli/` to exit codes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from beforehand.model.reason import Problem, unknown
@@ -137,9 +137,16 @@ class Fault(BeforehandError):  # noqa: N818  a word of the kernel: refusal, faul
 
 
 class InDoubtError(Fault):
-    """It was sent to its machine, and nobody can tell how far it came; a person decides."""
+    """It was sent to its machine, and nobody can tell how far it came; a person decides.
+
+    `difference` says, as data, what it was to leave and what is seen, where these contradict each other.
+    """
 
     code = "step.in_doubt"
+
+    def __init__(self, says: str, difference: Mapping[str, Any] | None = None, *, hint: str = "") -> None:
+        super().__init__(says, hint=hint)
+        self.difference = difference
 
 
 class ChangedSinceError(Fault):
@@ -159,7 +166,7 @@ class DriftError(Fault):
 
     code = "step.drift"
 
-    def __init__(self, says: str, difference: dict[str, Any] | None = None, *, hint: str = "") -> None:
+    def __init__(self, says: str, difference: Mapping[str, Any] | None = None, *, hint: str = "") -> None:
         super().__init__(says, untouched=True, hint=hint)
         self.difference = difference or {}
 

@@ -16,6 +16,9 @@ from beforehand.ports.clock import Clock
 from beforehand.ports.private_files import KeptFile
 from beforehand.ports.tool import ProbeAnswer
 
+OTHER_STATE = "cell.other_state"
+"""Why a command is refused that was made for another position or tool than the robot has: nothing was begun."""
+
 
 @dataclass(frozen=True, slots=True)
 class CellCommand:
@@ -30,9 +33,12 @@ class CellCommand:
     """What `tool_attach` and `tool_release` take on or put down."""
     stabilize: float | None = None
     verify: str | None = None
-    action_after: str | None = None
     seconds: float = 0.0
     """How long it is expected to take; a simulated controller takes that long."""
+    needs_position: str | None = None
+    """Where the robot stood when the command was checked: a controller that finds it elsewhere refuses by itself."""
+    needs_tool: str | None = None
+    """What it held then (`none`: no tool), for the same purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,9 @@ class CellController(Protocol):
         same key; `did` tells how that stands. A caller that stops waiting does not stop the robot.
 
         Raises Fault. `untouched` is true exactly where nothing was begun: a command that the cell does not allow, that
-        comes while another is under way, or that failed before anything moved. Then nothing has changed.
+        comes while another is under way, that needs another state (code OTHER_STATE), or that failed before anything
+        moved. Then nothing has changed. InDoubtError says that nobody knows how far it came, or that what the machine
+        says contradicts itself; any other Fault that the machine itself says that it failed.
         """
 
     async def stop(self, key: str) -> None:
@@ -96,6 +104,14 @@ class HoldingController(Protocol):
 
     async def go_on(self) -> None:
         """Go on with what was under way."""
+
+
+@runtime_checkable
+class WatchedController(Protocol):
+    """A controller that notices changes by itself, such as by a subscription; any other is asked now and then."""
+
+    async def change(self, seconds: float) -> None:
+        """Return when the cell may be in another state than it was, or after so many seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class ProbeAnswer:
     state: Literal["happened", "not_begun", "running", "failed", "unknown"]
     value: Any = None
     says: str = ""
+    difference: Mapping[str, Any] | None = None
+    """Of `unknown`: what the call was to leave and what is seen, where these contradict each other."""
 
 
 class Unknown:

@@ -9,15 +9,16 @@ from typing import Any
 import pytest
 
 from beforehand.adapters.cell_rules import CellRules
+from beforehand.adapters.opcua import client as client_module
 from beforehand.adapters.opcua import sent as sent_module
 from beforehand.adapters.opcua.client import ARRIVE_MS, OpcuaCell
 from beforehand.adapters.opcua.link import LinkDownError
-from beforehand.adapters.opcua.model import PlcState, command_values, read_command
+from beforehand.adapters.opcua.model import COMMAND_TYPES, PlcState, command_values, read_command
 from beforehand.adapters.opcua.sent import Sent, SentCommands
 from beforehand.adapters.opcua.trust import fingerprint, first_of_chain, refuse_stranger
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.errors import Fault, InDoubtError
-from beforehand.ports.cell import CellCommand, CellReport
+from beforehand.ports.cell import OTHER_STATE, CellCommand, CellReport
 from beforehand.ports.private_files import KeptFile
 
 SCENE = read_cell({"kind": "cell", "name": "line", "positions": ["Home", "A"], "moves": [["Home", "A"]]})
@@ -52,18 +53,23 @@ class Line:
         self.closed = False
         self.can_hold = True
         self.holder = ""
-        self.execute: Any = (True, "", "")
+        self.taken: Any = (True, "", "")
         self.probes: list[Any] = ["never"]
         self.reply: Any = (True, "", "")
         self.shown = PlcState("Home", "", False, "", "", "", 0.0, "m1", "")
         self.down: Exception | None = None
         self.told: list[tuple[Any, ...]] = []
         self.waited = 0
+        self.later: list[PlcState] = []
+        """What is shown after each wait for a change, one after the other."""
 
     async def state(self) -> PlcState:
         if self.down is not None:
             raise self.down
         return self.shown
+
+    async def execute(self, client: str, command: dict[str, Any]) -> list[Any]:
+        return await self.call("Execute", client, *command.values())
 
     async def call(self, method: str, *values: Any) -> list[Any]:
         if self.down is not None:
@@ -78,14 +84,15 @@ class Line:
         if method == "Heartbeat":
             return [not self.holder, self.holder, self.now, self.memory]
         if method == "Execute":
-            if isinstance(self.execute, Exception):
-                raise self.execute
-            return list(self.execute)
+            if isinstance(self.taken, Exception):
+                raise self.taken
+            return list(self.taken)
         return list(self.reply) if method in ("Place", "GoOn") else []
 
     async def change(self, seconds: float) -> None:
         self.waited += 1
         assert self.waited < 100, "it asks for ever"
+        self.shown = self.later.pop(0) if self.later else self.shown
 
     async def until_retry(self, at_most_s: float = 0) -> None:
         self.waited += 1
@@ -109,6 +116,7 @@ async def test_a_command_is_sent_once_with_its_deadline_and_followed_to_its_end(
     line, seen = Line(), []
     line.probes = ["never", "running", "running", "running", "done"]
     line.shown = replace(line.shown, command_id=MOVE.key, progress=40.0)
+    line.later = [line.shown] * 2 + [replace(line.shown, position="A", tool="torch", result="done")]
     report = await cell(line).do(MOVE, seen.append)
     assert (report.position, report.tool, report.says) == ("A", "torch", "")
     assert line.methods() == ["Heartbeat", "Execute"]
@@ -173,12 +181,12 @@ async def test_a_process_that_may_not_send_any_more_sends_nothing() -> None:
 
 async def test_a_refusal_is_told_and_the_command_may_come_again() -> None:
     line, files = Line(), Files()
-    line.execute = (False, "cell.door", "The door is open.")
+    line.taken = (False, "cell.door", "The door is open.")
     with pytest.raises(Fault, match="The door is open") as refused:
         await cell(line, files).do(MOVE, print)
     assert (refused.value.code, refused.value.untouched) == ("cell.door", True)
     assert (await cell(line, files).did(MOVE.key)).state == "not_begun"
-    line.execute = (False, "", "")
+    line.taken = (False, "", "")
     with pytest.raises(Fault, match="does not say why") as refused:
         await cell(line, files).do(MOVE, print)
     assert refused.value.code == "cell.refused"
@@ -186,7 +194,7 @@ async def test_a_refusal_is_told_and_the_command_may_come_again() -> None:
 
 async def test_a_controller_that_knows_the_id_already_has_taken_it() -> None:
     line = Line()
-    line.execute, line.probes = (False, "cell.known_id", "It was taken before."), ["never", "done"]
+    line.taken, line.probes = (False, "cell.known_id", "It was taken before."), ["never", "done"]
     assert (await cell(line).do(MOVE, lambda _: None)).position == "A"
 
 
@@ -211,7 +219,7 @@ async def test_what_became_of_it_is_asked_until_it_is_known(
 
 async def test_an_answer_that_did_not_come_leaves_it_open_until_the_controller_says_so() -> None:
     line = Line()
-    line.execute, line.probes = DOWN, ["never", DOWN, "running", "done"]
+    line.taken, line.probes = DOWN, ["never", DOWN, "running", "done"]
     assert (await cell(line).do(MOVE, lambda _: None)).position == "A"
     assert line.methods().count("Execute") == 1
 
@@ -223,7 +231,7 @@ async def test_a_command_that_came_too_late_was_not_begun() -> None:
             self.now += 1_000
 
     line = Slow()
-    line.execute = DOWN
+    line.taken = DOWN
     with pytest.raises(Fault) as ended:
         await cell(line).do(MOVE, lambda _: None)
     assert (ended.value.code, ended.value.untouched, ended.value.transient) == ("cell.late", True, True)
@@ -237,7 +245,7 @@ async def test_a_controller_that_forgot_its_commands_is_not_believed_that_it_nev
             return await super().call(method, *values)
 
     line, files = Restarting(), Files()
-    line.execute = DOWN
+    line.taken = DOWN
     with pytest.raises(InDoubtError, match="forgotten"):
         await cell(line, files).do(MOVE, lambda _: None)
     assert (await cell(line, files).did(MOVE.key)).state == "unknown", "nor by the next process"
@@ -256,6 +264,75 @@ async def test_what_became_of_a_command(probe: Any, state: str) -> None:
     assert answer.says
     if state == "happened":
         assert answer.value == {"current_position": "A", "current_tool": "torch"}
+
+
+BUSY = PlcState("Home", "torch", True, MOVE.key, "running", "", 90.0, "m1", "")
+ARRIVED = replace(BUSY, position="A", busy=False, result="done")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [BUSY, replace(BUSY, position="A"), replace(ARRIVED, position=""), replace(ARRIVED, position="Home")],
+    ids=["all of it", "busy", "between", "elsewhere"],
+)
+async def test_what_probe_calls_done_waits_for_the_state_to_show_it(before: PlcState) -> None:
+    line = Line()
+    line.probes, line.later = ["never", "running", "done"], [before, before, ARRIVED]
+    assert (await cell(line).do(MOVE, lambda _: None)).position == "A"
+    assert line.waited == 3
+
+
+@pytest.mark.parametrize("shown", [BUSY, replace(BUSY, busy=False), replace(ARRIVED, result="failed")])
+async def test_what_probe_calls_done_and_the_state_does_not_is_a_doubt(
+    shown: PlcState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "SETTLE_S", 0.0)
+    line = Line()
+    line.probes, line.taken = ["never", "done"], (True, "", "")
+    controller = cell(line)
+    begins = Line.call
+
+    async def begin(method: str, *values: Any) -> list[Any]:
+        line.shown = shown if method == "Execute" else line.shown
+        return await begins(line, method, *values)
+
+    monkeypatch.setattr(line, "call", begin)
+    with pytest.raises(InDoubtError, match="Probe says that it is done, and its State shows it as") as doubt:
+        await controller.do(MOVE, lambda _: None)
+    difference = doubt.value.difference or {}
+    assert difference["reported"] == {"current_position": "A", "current_tool": "torch", "status": "done"}
+    assert difference["now"]["status"] == (shown.result if not shown.busy else "running")
+    answer = await controller.did(MOVE.key)
+    assert (answer.state, answer.difference) == ("unknown", difference)
+
+
+async def test_a_place_that_never_comes_to_fit_is_told_as_both_say_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asked knows what the command leaves, and compares both with that."""
+    monkeypatch.setattr(client_module, "SETTLE_S", 0.0)
+    line = Line()
+    line.probes, line.shown = ["done"], replace(ARRIVED, position="Home")
+    controller = cell(line)
+    answer = await controller.did(MOVE.key)
+    assert (answer.state, answer.value["current_position"]) == ("happened", "A")
+    assert (await controller.report()).position == "Home"
+
+
+async def test_a_command_for_another_state_is_refused_before_it_is_sent_and_by_the_controller_itself() -> None:
+    needs = replace(MOVE, needs_position="Home", needs_tool="none")
+    for changed in ({"tool": "torch"}, {"position": "A"}):
+        line = Line()
+        line.shown = replace(line.shown, **changed)  # type: ignore[arg-type]
+        with pytest.raises(Fault, match="was checked with") as refused:
+            await cell(line).do(needs, print)
+        assert (refused.value.code, refused.value.untouched) == (OTHER_STATE, True)
+        assert "Execute" not in line.methods()
+    line = Line()
+    line.taken = (False, OTHER_STATE, "The robot was moved.")
+    with pytest.raises(Fault, match="was moved") as refused:
+        await cell(line).do(needs, print)
+    assert (refused.value.code, refused.value.untouched) == (OTHER_STATE, True)
+    sent, _ = read_command(line.told[-1][2:])
+    assert sent == needs
 
 
 async def test_where_a_done_command_does_not_say_where_it_ended_the_present_place_counts() -> None:
@@ -380,17 +457,20 @@ def test_what_was_sent_is_found_again_by_the_next_process_and_does_not_grow_for_
     "command",
     [
         CellCommand("k", "move", "A"),
-        CellCommand("k", "routine", "weld", "A", "torch", 0.0, "seam", "wait", 3.5),
+        CellCommand("k", "routine", "weld", "A", "torch", 0.0, "seam", 3.5, "A", "torch"),
         CellCommand("k", "routine", "weld", "A", stabilize=1.5),
     ],
 )
 def test_a_command_is_read_by_the_controller_as_it_was_meant(command: CellCommand) -> None:
-    assert read_command(command_values(command, 77)) == (command, 77)
+    values = list(command_values(command, 77).values())
+    assert read_command(values) == (command, 77)
+    without = replace(command, needs_position=None, needs_tool=None)
+    assert read_command(values[: len(COMMAND_TYPES)]) == (without, 77), "what version 1 is told"
 
 
 @pytest.mark.parametrize("at", [0, 2, 3])
 def test_a_command_without_an_id_a_kind_or_a_target_is_refused(at: int) -> None:
-    values = command_values(MOVE, 77)
+    values = list(command_values(MOVE, 77).values())
     values[at] = ""
     with pytest.raises(Fault) as refused:
         read_command(values)

@@ -63,7 +63,7 @@ class Site:
     async def execute(self, key: str, client: str = "us", deadline: int | None = None) -> list[Any]:
         command = CellCommand(key, "move", "A", seconds=2)
         due = self.clock.now_ms() + 3_000 if deadline is None else deadline
-        return await self.link.call("Execute", client, *command_values(command, due))
+        return await self.link.execute(client, command_values(command, due))
 
     async def look(self) -> Checkup:
         return await check_cell(Access(URL), {}, self.clock.now_ms)
@@ -133,10 +133,10 @@ async def test_a_command_is_taken_once_in_time_and_only_from_who_has_control(sit
 
 async def test_what_makes_no_sense_is_refused_and_does_not_become_the_last_command(site: Site) -> None:
     wrong = command_values(MOVE, site.clock.now_ms() + 3_000)
-    wrong[2] = "dance"
-    assert (await site.link.call("Execute", "us", *wrong))[:2] == [False, "cell.command"]
+    wrong["kind"] = "dance"
+    assert (await site.link.execute("us", wrong))[:2] == [False, "cell.command"]
     nowhere = command_values(CellCommand("k9", "move", "B"), site.clock.now_ms() + 3_000)
-    assert (await site.link.call("Execute", "us", *nowhere))[:2] == [False, "cell.no_edge"]
+    assert (await site.link.execute("us", nowhere))[:2] == [False, "cell.no_edge"]
     assert (await site.link.state()).command_id == ""
 
 
@@ -250,9 +250,9 @@ async def test_a_server_without_the_model_is_told_with_all_that_is_missing(site:
     with pytest.raises(Fault, match=r"Cell\.Probe, Cell\.State\.tool missing") as refused:
         await site.link.state()
     assert refused.value.code == "cell.model"
-    site.server.namespaces.remove("urn:beforehand:cell:1")
+    site.server.namespaces.remove("urn:beforehand:cell:2")
     other = Link(lambda: Access(URL), URL, lambda: asyncio.sleep(0))
-    with pytest.raises(Fault, match="namespace urn:beforehand:cell:1 is missing"):
+    with pytest.raises(Fault, match="it has no namespace urn:beforehand:cell:2 or urn:beforehand:cell:1"):
         await other.state()
 
 
@@ -325,9 +325,9 @@ async def test_a_look_names_every_node_that_does_not_fit(site: Site) -> None:
 
 
 async def test_a_look_tells_what_is_no_cell_and_what_is_not_there(site: Site) -> None:
-    site.server.namespaces.remove("urn:beforehand:cell:1")
+    site.server.namespaces.remove("urn:beforehand:cell:2")
     assert (await site.look()).troubles == [
-        "It does not have the namespace urn:beforehand:cell:1, so there is no cell to be found."
+        "It does not have the namespace urn:beforehand:cell:2 or urn:beforehand:cell:1, so there is no cell to be found."  # noqa: E501
     ]
     del site.network.servers[URL]
     found = await site.look()

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from beforehand.engine.inputs import Answered, PauseAsked, RetryAsked
+from beforehand.engine.inputs import Answered, CancelAsked, PauseAsked, RetryAsked
 from beforehand.loop.run_driver import RunDriver
-from beforehand.model.errors import NotLeadingError, UnavailableError
+from beforehand.model.errors import Fault, InDoubtError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.model.plan import RunStatus
-from beforehand.testing import MemoryStore, PlanScenario, ScriptedTool, echoes, fails, gives, hangs
+from beforehand.ports.tool import ProbeAnswer
+from beforehand.testing import MemoryStore, PlanScenario, ScriptedTool, breaks, echoes, fails, gives, hangs
 
 
 class Losing(MemoryStore):
@@ -67,6 +68,52 @@ async def test_a_word_that_comes_while_the_run_ends_is_not_lost() -> None:
     assert await run.play() is RunStatus.FAILED
     await run.send(RetryAsked, "a")
     assert await run.play() is RunStatus.COMPLETED
+
+
+class Deaf(ScriptedTool):
+    """A machine that cannot be told to stop: the order is taken and nothing comes of it, or it does not arrive."""
+
+    def __init__(self, *, unheard: Exception | None = None, probes: tuple[ProbeAnswer, ...] = ()) -> None:
+        super().__init__("arm", hangs(), effect="physical", probes=probes)
+        self.unheard = unheard
+
+    async def stop(self, args: Any, context: Any) -> bool:
+        if self.unheard is not None:
+            raise self.unheard
+        return True
+
+
+@pytest.mark.parametrize(
+    ("arm", "says"),
+    [
+        (Deaf(), "It was told to stop; not confirmed."),
+        (
+            Deaf(unheard=Fault("The line is down."), probes=(ProbeAnswer("running", says="It may be at it."),)),
+            "It was told to stop; not confirmed. The line is down.",
+        ),
+        (
+            Deaf(unheard=Fault("The line is down."), probes=(ProbeAnswer("unknown", says="It has forgotten."),)),
+            "It was told to stop in the middle. It has forgotten.",
+        ),
+    ],
+    ids=["no answer", "not heard", "not heard, and forgotten"],
+)
+async def test_of_a_machine_that_does_not_confirm_a_stop_is_said_just_that(arm: Deaf, says: str) -> None:
+    run = await PlanScenario(arm).begin({"steps": [{"id": "a", "tool": "arm"}]})
+    await run.send(CancelAsked)
+    await run.play()
+    assert run.status("a") == "inDoubt"
+    assert run.decision().evidence["says"] == says
+
+
+async def test_what_contradicts_a_machines_word_is_the_evidence() -> None:
+    seen = {"planned": {"at": "B"}, "now": {"at": "A"}, "says": ["It is at A."]}
+    arm = ScriptedTool("arm", breaks(InDoubtError("It is not there.", seen)), effect="physical")
+    run = await PlanScenario(arm).begin({"steps": [{"id": "a", "tool": "arm"}]})
+    await run.play()
+    evidence = run.decision().evidence
+    assert (evidence["code"], evidence["difference"]) == ("step.contradicted", seen)
+    assert (run.run.steps["a"].reason or {})["code"] == "step.contradicted"
 
 
 async def test_what_a_tool_says_is_made_writable_and_kept_short() -> None:

@@ -4,7 +4,7 @@ Only values are read: no method is called, nothing moves and nothing is changed.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -12,9 +12,10 @@ from typing import Any
 from beforehand.adapters.opcua.link import close_client, new_client, secured
 from beforehand.adapters.opcua.model import (
     ALL_METHODS,
+    CANNOT_REFUSE,
     CELL,
     FLAG,
-    NAMESPACE,
+    NAMESPACES,
     NUMBER,
     OPTIONAL,
     STATE,
@@ -26,7 +27,7 @@ from beforehand.adapters.opcua.model import (
     read_state,
     tool_name,
 )
-from beforehand.adapters.opcua.nodes import Nodes, find_nodes
+from beforehand.adapters.opcua.nodes import Nodes, declared_arguments, find_nodes
 from beforehand.adapters.opcua.options import Access
 from beforehand.adapters.opcua.trust import fingerprint, first_of_chain
 from beforehand.model.errors import BeforehandError, Fault
@@ -60,6 +61,12 @@ class Checkup:
     clock_offset_ms: int | None = None
     round_trips_ms: list[float] = field(default_factory=list)
     entry: dict[str, Any] = field(default_factory=dict)
+    version: int | None = None
+    """Of the information model."""
+    misfits: list[str] = field(default_factory=list)
+    """Those of the troubles that are about the model."""
+    limits: list[str] = field(default_factory=list)
+    """Those of the notes that say what it cannot do."""
     troubles: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -72,6 +79,7 @@ class Checkup:
             "server": self.server,
             "security": self.security,
             "serverCertificate": self.certificate,
+            "modelVersion": self.version,
             "nodes": self.nodes,
             "position": (state.position or None) if state else None,
             "tool": tool_name(state.tool) if state else None,
@@ -141,17 +149,24 @@ async def _look_at(client: Any, found: Checkup, now_ms: Callable[[], int]) -> No
     await _read_server(client, found, now_ms, ask)
     nodes = await find_nodes(client, ask)
     if nodes is None:
-        found.troubles.append(f"It does not have the namespace {NAMESPACE}, so there is no cell to be found.")
+        names = " or ".join(NAMESPACES.values())
+        found.misfits.append(f"It does not have the namespace {names}, so there is no cell to be found.")
+        found.troubles += found.misfits
         return
+    found.version = nodes.version
     found.nodes = await _judged(nodes, ask)
     missing = [path for path, how in found.nodes.items() if how == "missing"]
     wrong = [f"{path} {how}" for path, how in found.nodes.items() if how not in ("there", "missing", "optional")]
     if missing:
-        found.troubles.append(f"Nodes of a cell's information model are missing: {', '.join(missing)}.")
+        found.misfits.append(f"Nodes of a cell's information model are missing: {', '.join(missing)}.")
     if wrong:
-        found.troubles.append(f"Nodes are of another type: {'; '.join(wrong)}.")
+        found.misfits.append(f"Nodes are of another type: {'; '.join(wrong)}.")
+    found.troubles += found.misfits
     if not nodes.can_hold:
-        found.notes.append("It has no Hold and GoOn: when everything is held, the command under way comes to its end.")
+        found.limits.append("It has no Hold and GoOn: when everything is held, the command under way comes to its end.")
+    if not nodes.can_refuse:
+        found.limits.append(CANNOT_REFUSE)
+    found.notes += found.limits
     if all(name in nodes.state for name in STATE_TYPES):
         await _read_cell(client, nodes, found)
 
@@ -211,7 +226,8 @@ async def _judged(nodes: Nodes, ask: Any) -> dict[str, str]:
             told[f"{CELL}.{STATE}.{name}"] = _fits(await _type(nodes.state[name], ask), kind)
     for name, method in ALL_METHODS.items():
         if name in nodes.methods:
-            told[f"{CELL}.{name}"] = await _method_fits(nodes.methods[name], method, ask)
+            takes = nodes.execute if name == "Execute" else tuple(method.takes)
+            told[f"{CELL}.{name}"] = await _method_fits(nodes.methods[name], takes, method, ask)
         elif name in OPTIONAL:
             told[f"{CELL}.{name}"] = "optional"
     return told
@@ -228,16 +244,15 @@ def _fits(found: str | None, wanted: str) -> str:
     return "there" if found in _FIT[wanted] else f"is a {found}, not a {wanted}"
 
 
-async def _method_fits(node: Any, method: Method, ask: Any) -> str:
+async def _method_fits(node: Any, takes: Sequence[str], method: Method, ask: Any) -> str:
     """By the numbers of its arguments, where it describes them."""
     from asyncua import ua
 
     kind = await ask(node.read_node_class())
     if kind not in (None, ua.NodeClass.Method):
         return f"is a {kind.name}, not a Method"
-    for name, wanted in (("InputArguments", method.takes), ("OutputArguments", method.gives)):
-        described = await ask(node.get_child(f"0:{name}"))
-        given = None if described is None else await ask(described.read_value())
+    for name, wanted in (("InputArguments", takes), ("OutputArguments", tuple(method.gives))):
+        given = await declared_arguments(node, name, ask)
         if given is not None and len(given) != len(wanted):
             what = "takes" if name == "InputArguments" else "answers"
             return f"{what} {counted(len(given), 'value')}, not {len(wanted)} ({', '.join(wanted) or 'none'})"

@@ -2,13 +2,12 @@
 
 Nothing is taken for granted. Before it is sent, what can be seen to be wrong is refused. When the answer does not come,
 the controller is asked what became of it as soon as it answers again: done, running, never begun, or forgotten, which
-leaves it to a person. A command is never sent twice.
+leaves it to a person. A command is never sent twice. What Probe calls done counts once State shows it too.
 """
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from beforehand.adapters.cell_rules import CellRules
@@ -18,6 +17,7 @@ from beforehand.adapters.opcua.model import (
     DONE,
     FAILED,
     KNOWN_ID,
+    LOST,
     NEVER,
     RUNNING,
     Beat,
@@ -30,7 +30,7 @@ from beforehand.adapters.opcua.model import (
     tool_name,
 )
 from beforehand.adapters.opcua.options import KEYS, Access
-from beforehand.adapters.opcua.sent import Sent, SentCommands
+from beforehand.adapters.opcua.sent import KEPT, Sent, SentCommands
 from beforehand.model.errors import Fault, InDoubtError
 from beforehand.model.machine import options_of, spelled
 from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
@@ -42,6 +42,8 @@ PATIENCE_S = 5.0
 """How long looks at the cell wait for a controller that does not answer any more."""
 LOOK_S = 1.0
 """How often the controller is asked where no notification comes."""
+SETTLE_S = 2.0
+"""How long State may lag behind Probe, which calls a command done: some controllers write one after the other."""
 
 
 class OpcuaCell:
@@ -63,6 +65,8 @@ class OpcuaCell:
         """Since when looks at the cell have found nobody."""
         self._owes_hold = False
         """Everything is held, and the controller could not be told yet."""
+        self._unsettled: dict[str, float] = {}
+        """Commands of which Probe and State say different things, and since when."""
 
     # -- what it is asked ----------------------------------------------------------------------------------------
 
@@ -92,20 +96,42 @@ class OpcuaCell:
 
     async def did(self, key: str) -> ProbeAnswer:
         try:
-            probed = await self._probe(key)
+            return (await self._asked(key))[0]
         except LinkDownError as down:  # it will say so itself when it answers again
             return ProbeAnswer("running", says=f"{down.says} It is asked again.")
-        return self._answer(key, probed)
 
-    def _answer(self, key: str, probed: Probed) -> ProbeAnswer:
-        if probed.status == DONE:
-            value = {"current_position": probed.position or None, "current_tool": tool_name(probed.tool)}
-            return ProbeAnswer("happened", value, "The controller finished it.")
-        if probed.status == RUNNING:
-            return ProbeAnswer("running", says="The controller is still working on it.")
+    async def _asked(self, key: str) -> tuple[ProbeAnswer, PlcState | None]:
+        """What became of a command by Probe, and the State that was read with it where that matters."""
+        probed = await self._probe(key)
         if probed.status == NEVER:
-            return self._never(key, probed)
-        return ProbeAnswer("failed" if probed.status == FAILED else "unknown", says=probed.says)
+            return self._never(key, probed), None
+        if probed.status in (FAILED, LOST):
+            return ProbeAnswer("failed" if probed.status == FAILED else "unknown", says=probed.says), None
+        state = await self._link.state()
+        if probed.status == DONE:
+            return self._finished(key, probed, state), state
+        return ProbeAnswer("running", says="The controller is still working on it."), state
+
+    def _finished(self, key: str, probed: Probed, state: PlcState) -> ProbeAnswer:
+        """Probe calls it done. As long as State shows it as anything else, that is believed of neither."""
+        now = _shown(state.position, state.tool)
+        shown = _shown(probed.position, probed.tool) if probed.position else now  # it names no place: where it is
+        status = (RUNNING if state.busy else state.result) if state.command_id == key else DONE
+        if status in ("", DONE) and shown == now and state.position:
+            self._unsettled.pop(key, None)
+        elif state.command_id == key and not self._has_settled(key):
+            return ProbeAnswer("running", says="Its Probe says that it is done; its State does not show that yet.")
+        if status in ("", DONE):
+            return ProbeAnswer("happened", shown, "The controller finished it.")
+        says = f"The controller's Probe says that it is done, and its State shows it as {status}."
+        difference = {"reported": {**shown, "status": DONE}, "now": {**now, "status": status}, "says": [says]}
+        return ProbeAnswer("unknown", says=says, difference=difference)
+
+    def _has_settled(self, key: str) -> bool:
+        """Whether Probe and State have had the time to say the same."""
+        now = asyncio.get_running_loop().time()
+        self._unsettled = dict(list(self._unsettled.items())[-KEPT:])
+        return now - self._unsettled.setdefault(key, now) >= SETTLE_S
 
     def _never(self, key: str, probed: Probed) -> ProbeAnswer:
         """The controller does not know the command: it never came, it is still on its way, or it was forgotten."""
@@ -120,11 +146,7 @@ class OpcuaCell:
         return ProbeAnswer("not_begun", says="It did not reach the controller in time, and is not begun any more.")
 
     async def _probe(self, key: str) -> Probed:
-        probed = read_probed(await self._link.call("Probe", key), self._link.url)
-        if probed.status == DONE and not probed.position:  # it does not say where that was, so where it is counts
-            state = await self._link.state()
-            probed = replace(probed, position=state.position, tool=state.tool)
-        return probed
+        return read_probed(await self._link.call("Probe", key), self._link.url)
 
     # -- what it is told -----------------------------------------------------------------------------------------
 
@@ -151,7 +173,7 @@ class OpcuaCell:
         await asyncio.to_thread(self._sent.add, command.key, Sent(deadline, beat.memory))
         self._before_send()
         try:
-            answer = await self._link.call("Execute", self._sent.client, *command_values(command, deadline))
+            answer = await self._link.execute(self._sent.client, command_values(command, deadline))
             reply = read_reply("Execute", answer, self._link.url)
         except Fault as fault:
             return fault
@@ -164,8 +186,7 @@ class OpcuaCell:
         """What became of a command that was sent, however long the controller does not answer."""
         while True:
             try:
-                probed = await self._probe(key)
-                state = await self._link.state() if probed.status == RUNNING else None
+                answer, state = await self._asked(key)
             except LinkDownError as down:
                 if self._link.closed:
                     raise InDoubtError(down.says) from None
@@ -173,15 +194,17 @@ class OpcuaCell:
                 continue
             except Fault as fault:
                 raise InDoubtError(fault.says) from fault
-            answer = self._answer(key, probed)
             if answer.state != "running":
-                return _ended(probed, answer, wrong, shown)
+                return _ended(answer, wrong, shown)
             if state is not None and state.command_id == key:
                 shown(state.progress)
             await self._link.change(LOOK_S)
 
     async def stop(self, key: str) -> None:
         await self._link.call("Stop", key)
+
+    async def change(self, seconds: float) -> None:
+        await self._link.change(seconds)
 
     # -- held with everything ------------------------------------------------------------------------------------
 
@@ -263,17 +286,23 @@ class _Rising:
             self._progress(percent)
 
 
-def _ended(probed: Probed, answer: ProbeAnswer, wrong: Fault | None, shown: _Rising) -> CellReport:
+def _shown(position: str, tool: str) -> dict[str, Any]:
+    return {"current_position": position or None, "current_tool": tool_name(tool)}
+
+
+def _ended(answer: ProbeAnswer, wrong: Fault | None, shown: _Rising) -> CellReport:
     if answer.state == "happened":
         shown(100)
-        says = "" if probed.position else "The controller says that the robot is between positions."
-        return CellReport(probed.position or None, tool_name(probed.tool), says)
+        position, tool = answer.value["current_position"], answer.value["current_tool"]
+        return CellReport(
+            position, tool, "" if position else "The controller says that the robot is between positions."
+        )
     if answer.state == "not_begun":
         says = wrong.says if wrong is not None else answer.says
         raise Fault(says, code="cell.late", transient=isinstance(wrong, LinkDownError), untouched=True)
     if answer.state == "failed":
         raise Fault(answer.says, code="cell.failed")
-    raise InDoubtError(answer.says or "The controller does not know how far it came.")
+    raise InDoubtError(answer.says or "The controller does not know how far it came.", answer.difference)
 
 
 def open_opcua_cell(request: ControllerRequest) -> OpcuaCell:

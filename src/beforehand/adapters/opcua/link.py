@@ -7,7 +7,7 @@ are always read anew, so that a lost notification costs a moment and never the t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from beforehand.adapters.opcua.model import (
     ALL_METHODS,
-    NAMESPACE,
+    NAMESPACES,
     NUMBER,
     STATE_TYPES,
     TEXT,
@@ -65,6 +65,8 @@ class Session:
     cell: Any
     methods: dict[str, Any]
     state: dict[str, Any]
+    execute: tuple[str, ...]
+    """What Execute takes, in the server's order."""
     tasks: list["asyncio.Task[None]"] = field(default_factory=list)
 
 
@@ -90,20 +92,27 @@ class Link:
 
     async def call(self, method: str, *values: Any) -> list[Any]:
         """Call a method of the cell; LinkDownError where no answer comes."""
+        return await self._call(method, dict(zip(ALL_METHODS[method].takes, values, strict=True)))
 
+    async def execute(self, client: str, command: Mapping[str, Any]) -> list[Any]:
+        """Call Execute with as much of the command as this server takes."""
+        return await self._call("Execute", {"client": client, **command})
+
+    async def _call(self, method: str, values: Mapping[str, Any]) -> list[Any]:
         async def ask(session: Session) -> list[Any]:
             from asyncua import ua
 
+            names = session.execute if method == "Execute" else takes
             request = ua.CallMethodRequest(
                 ObjectId=session.cell.nodeid,
                 MethodId=session.methods[method].nodeid,
-                InputArguments=[_variant(value, kind) for value, kind in zip(values, takes, strict=True)],
+                InputArguments=[_variant(values[name], takes[name]) for name in names],
             )
             [result] = await session.client.uaclient.session.call([request])
             result.StatusCode.check()
             return [output.Value for output in result.OutputArguments or ()]
 
-        takes = ALL_METHODS[method].takes.values()
+        takes = ALL_METHODS[method].takes
         return await self._ask(ask, f"call {method}")
 
     async def state(self) -> PlcState:
@@ -222,11 +231,11 @@ class Link:
 
         found = await find_nodes(client, ask)
         if found is None:
-            raise wrong_model(self.url, f"the namespace {NAMESPACE} is missing.")
+            raise wrong_model(self.url, f"it has no namespace {' or '.join(NAMESPACES.values())}.")
         if found.missing:
             raise wrong_model(self.url, f"{', '.join(found.missing)} missing.")
         self.can_hold = found.can_hold
-        return Session(client, found.cell, found.methods, found.state)
+        return Session(client, found.cell, found.methods, found.state, found.execute)
 
     async def _subscribe(self, session: Session) -> None:
         subscription = await self._within(

@@ -4,6 +4,9 @@
                      Command  what was taken last: id, deadline, kind, target, position, tool, stabilize, …
                      Heartbeat, Release, Execute, Stop, Probe, Place; Hold and GoOn where the robot can
 
+Version 2 of the model has needsPosition and needsTool in Execute: the state that the command was checked for, so that
+the controller can refuse by itself what comes when the robot stands elsewhere or holds something else.
+
 Text that is not there is empty, a number that is not there is negative, times are milliseconds since 1970, UTC, by the
 controller's clock. What comes in is judged here, so that a wrong type is a sentence and never a wrong command.
 """
@@ -18,7 +21,8 @@ from beforehand.model.errors import Fault
 from beforehand.model.words import counted
 from beforehand.ports.cell import CellCommand
 
-NAMESPACE = "urn:beforehand:cell:1"
+NAMESPACES = {2: "urn:beforehand:cell:2", 1: "urn:beforehand:cell:1"}
+"""By the version of the model, the newest first: a server with several is used by the first of these."""
 CELL, STATE, COMMAND = "Cell", "State", "Command"
 TEXT, FLAG, NUMBER, WHOLE = "String", "Boolean", "Double", "Int64"
 
@@ -45,6 +49,8 @@ COMMAND_TYPES = {
     "actionAfter": TEXT,
     "expectedS": NUMBER,
 }
+NEEDS_TYPES = {"needsPosition": TEXT, "needsTool": TEXT}
+"""What version 2 has behind these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ _REPLY = {"taken": FLAG, "code": TEXT, "says": TEXT}
 METHODS = {
     "Heartbeat": Method({"client": TEXT}, {"granted": FLAG, "controlledBy": TEXT, "now": WHOLE, "memory": TEXT}),
     "Release": Method({"client": TEXT}, {}),
-    "Execute": Method({"client": TEXT, **COMMAND_TYPES}, _REPLY),
+    "Execute": Method({"client": TEXT, **COMMAND_TYPES, **NEEDS_TYPES}, _REPLY),
     "Stop": Method({"id": TEXT}, {}),
     "Probe": Method(
         {"id": TEXT},
@@ -73,6 +79,10 @@ NEVER, RUNNING, DONE, FAILED, LOST = "never", "running", "done", "failed", "lost
 STATUSES = (NEVER, RUNNING, DONE, FAILED, LOST)
 KNOWN_ID = "cell.known_id"
 """Why Execute refuses an id that it has taken before."""
+CANNOT_REFUSE = (
+    "It takes commands by version 1 of the information model: it is not told for which position and tool a command was "
+    "checked, so it cannot refuse one when somebody moves the robot or changes its tool in that very moment."
+)
 EXPIRED = "command.expired"
 CONTROL = "cell.control"
 
@@ -142,26 +152,42 @@ def read_probed(answer: Sequence[Any], where: str) -> Probed:
     return probed
 
 
-def command_values(command: CellCommand, deadline: int) -> list[Any]:
-    """What Execute takes behind the client's name, in the order of COMMAND_TYPES."""
-    stabilize = -1.0 if command.stabilize is None else float(command.stabilize)
-    return [
-        command.key,
-        deadline,
-        command.action,
-        command.target,
-        command.position or "",
-        command.tool or "",
-        stabilize,
-        command.verify or "",
-        command.action_after or "",
-        float(command.seconds),
-    ]
+def command_values(command: CellCommand, deadline: int) -> dict[str, Any]:
+    """What Execute takes behind the client's name. `actionAfter` is empty: what follows is a command of its own."""
+    return {
+        "id": command.key,
+        "deadline": deadline,
+        "kind": command.action,
+        "target": command.target,
+        "position": command.position or "",
+        "tool": command.tool or "",
+        "stabilize": -1.0 if command.stabilize is None else float(command.stabilize),
+        "verify": command.verify or "",
+        "actionAfter": "",
+        "expectedS": float(command.seconds),
+        "needsPosition": command.needs_position or "",
+        "needsTool": command.needs_tool or "",
+    }
+
+
+def execute_arguments(declared: Sequence[str] | None, version: int) -> tuple[str, ...]:
+    """The names of what Execute takes on a server, in the order in which it takes them.
+
+    As the server declares them, where it declares just those of the model; else as the model's version has them.
+    """
+    known = {name.lower(): name for name in METHODS["Execute"].takes}
+    named = [known.get(name.lower(), "") for name in declared or ()]
+    needed = set(known.values()) - NEEDS_TYPES.keys()
+    if needed <= set(named) and len(set(named)) == len(named) and all(named):
+        return tuple(named)
+    needs = NEEDS_TYPES if version > 1 else {}
+    return ("client", *COMMAND_TYPES, *needs)
 
 
 def read_command(values: Sequence[Any]) -> tuple[CellCommand, int]:
     """The command and its deadline as Execute was given them; a Fault where they make no sense."""
-    read = _typed(dict(zip(COMMAND_TYPES, values, strict=False)), COMMAND_TYPES, "Execute: ", "the client")
+    types = {**COMMAND_TYPES, **NEEDS_TYPES}
+    read = _typed(dict(zip(types, [*values, "", ""], strict=False)), types, "Execute: ", "the client")
     if read["kind"] not in ("move", "routine") or not read["id"] or not read["target"]:
         raise Fault("A command has an id, a target, and the kind move or routine.", code="cell.command", untouched=True)
     return CellCommand(
@@ -172,8 +198,9 @@ def read_command(values: Sequence[Any]) -> tuple[CellCommand, int]:
         tool=read["tool"] or None,
         stabilize=read["stabilize"] if read["stabilize"] >= 0 else None,
         verify=read["verify"] or None,
-        action_after=read["actionAfter"] or None,
         seconds=max(read["expectedS"], 0.0),
+        needs_position=read["needsPosition"] or None,
+        needs_tool=read["needsTool"] or None,
     ), read["deadline"]
 
 
@@ -187,7 +214,7 @@ def wrong_model(where: str, says: str) -> Fault:
         f"The controller at {where} does not have the information model of a cell: {says}",
         code="cell.model",
         untouched=True,
-        hint=f"docs/robots.md says what the namespace {NAMESPACE} holds.",
+        hint=f"docs/robots.md says what the namespace {NAMESPACES[2]} holds.",
     )
 
 

@@ -9,6 +9,7 @@ import asyncio
 import json
 import secrets
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from beforehand.adapters.opcua.model import (
     KNOWN_ID,
     LOST,
     METHODS,
-    NAMESPACE,
+    NAMESPACES,
+    NEEDS_TYPES,
     NEVER,
     NUMBER,
     OPTIONAL,
@@ -56,10 +58,20 @@ class SimulatedPlc:
     """One server with one cell. Its cell's seconds pass by `clock`, `speed` times as fast."""
 
     def __init__(
-        self, scene: CellScene, clock: Clock, *, speed: float = 1.0, keep: Path | None = None, holds: bool = True
+        self,
+        scene: CellScene,
+        clock: Clock,
+        *,
+        speed: float = 1.0,
+        keep: Path | None = None,
+        holds: bool = True,
+        version: int = 2,
     ) -> None:
         self._scene = scene
-        self._methods = {**METHODS, **(OPTIONAL if holds else {})}
+        self._version = version
+        self._command_types = COMMAND_TYPES if version == 1 else {**COMMAND_TYPES, **NEEDS_TYPES}
+        execute = replace(METHODS["Execute"], takes={"client": TEXT, **self._command_types})
+        self._methods = {**METHODS, "Execute": execute, **(OPTIONAL if holds else {})}
         self._clock = clock
         self._keep = keep
         self._cell = SimCell(scene, clock, file=keep and keep.with_suffix(".cell.json"), speed=speed)
@@ -103,7 +115,7 @@ class SimulatedPlc:
             await self._server.load_certificate(secured[0])
             await self._server.load_private_key(secured[1])
             self._server.set_security_policy([ua.SecurityPolicyType.Basic256Sha256_SignAndEncrypt])
-        await self._lay_out(await self._server.register_namespace(NAMESPACE))
+        await self._lay_out(await self._server.register_namespace(NAMESPACES[self._version]))
         await self.publish()
         await self._server.start()
         self._ticking = asyncio.create_task(self._tick())
@@ -112,7 +124,7 @@ class SimulatedPlc:
         from asyncua import ua
 
         cell = await self._server.nodes.objects.add_object(ua.NodeId(CELL, at), f"{at}:{CELL}")
-        for group, types in ((STATE, STATE_TYPES), (COMMAND, COMMAND_TYPES)):
+        for group, types in ((STATE, STATE_TYPES), (COMMAND, self._command_types)):
             folder = await cell.add_object(ua.NodeId(f"{CELL}.{group}", at), f"{at}:{group}")
             for name, kind in types.items():
                 node_id, value = ua.NodeId(f"{CELL}.{group}.{name}", at), ua.Variant(_EMPTY[kind], _type(kind))
@@ -174,7 +186,8 @@ class SimulatedPlc:
             await self._begin(command)
         except Fault as refused:
             return False, refused.code, refused.says
-        self._command = dict(zip(COMMAND_TYPES, command_values(command, deadline), strict=True))
+        shown = command_values(command, deadline)
+        self._command = {name: shown[name] for name in self._command_types}
         self._save()
         self.taken.append(command.key)
         return True, "", ""
@@ -255,9 +268,9 @@ class SimulatedPlc:
         values = {f"{STATE}.{name}": value for name, value in (await self._state()).items()}
         values |= {f"{COMMAND}.{name}": value for name, value in self._command.items()}
         for name, value in values.items():
-            if self._shown.get(name) != value:
+            if self._shown.get(name) != value and name in self._nodes:
                 self._shown[name] = value
-                kind = {**STATE_TYPES, **COMMAND_TYPES}[name.partition(".")[2]]
+                kind = {**STATE_TYPES, **self._command_types}[name.partition(".")[2]]
                 await self._nodes[name].write_value(ua.Variant(value, _type(kind)))
 
     async def _state(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 from beforehand.adapters.cell_rules import CellRules
 from beforehand.adapters.sim.cell_faults import CellFault
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
-from beforehand.model.errors import Fault
+from beforehand.model.errors import Fault, InDoubtError
 from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
 from beforehand.ports.clock import Clock
 from beforehand.ports.tool import ProbeAnswer
@@ -177,7 +177,7 @@ class SimCell:
         self._save()
         if lost:
             await self._clock.sleep_until(begin + (end - begin) // 2)
-            raise Fault("Power was lost on the way; the robot stands between two positions.", code="cell.power")
+            raise InDoubtError("Power was lost on the way; the robot stands between two positions.")
         while self._is_under_way(command.key) and (now := self._now_ms()) < self._state["doing"]["end"]:
             doing = self._state["doing"]
             progress(100 * (now - doing["begin"]) / (end - begin))
@@ -191,7 +191,9 @@ class SimCell:
     def _finish(self, command: CellCommand) -> CellReport:
         self._catch_up()
         if (ended := self._state.get("ended", {}).get(command.key)) is not None:
-            raise Fault(ended["says"], code="cell.verify" if ended["state"] == "failed" else "cell.stopped")
+            raise (
+                Fault(ended["says"], code="cell.verify") if ended["state"] == "failed" else InDoubtError(ended["says"])
+            )
         return self._report()
 
     def _catch_up(self) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, TimeoutError, TimeoutType
 
 from beforehand.adapters.temporal.names import LOST
+from beforehand.engine.calls import NOT_CONFIRMED
 from beforehand.engine.inputs import StartStep, StepEnded, StepLost
 
 UNTAKEN = timedelta(minutes=10)
@@ -15,7 +16,7 @@ Attempt = tuple[str, int]
 
 
 def stopped(attempt: Attempt) -> StepEnded:
-    return StepEnded(0, *attempt, ok=False, error="It was stopped.", stopped=True)
+    return StepEnded(0, *attempt, ok=False, error=NOT_CONFIRMED, stopped=True)
 
 
 def what_became_of(command: StartStep, error: ActivityError, *, is_physical: bool) -> StepEnded | StepLost:

@@ -1,7 +1,9 @@
 """The cells of a runtime: their scenes, the state of each from the log, and the controllers of those that are live."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,11 +14,12 @@ from beforehand.app.scenes import activate_scene, no_scene_of, scene_names
 from beforehand.crafts.cell.controllers import open_controller
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
+from beforehand.crafts.cell.state_follower import StateFollower
 from beforehand.engine.machines import machine_of
 from beforehand.loop.edge import refuse_unled
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
-from beforehand.model.machine import SIM
+from beforehand.model.machine import SIM, kind_of
 from beforehand.model.plan import StepStatus
 from beforehand.model.reason import Problem, name_list, nearest_names
 from beforehand.ports.cell import CellController, CellReport, HoldingController
@@ -48,6 +51,11 @@ class Cells:
     runtime: Runtime
     graph: GraphScenes
     live: dict[str, LiveCell] = field(default_factory=dict)
+    under_way: dict[str, str] = field(default_factory=dict)
+    """The cells that a step of ours moves now, each with the correlation id of its run."""
+    _followers: dict[str, StateFollower] = field(default_factory=dict)
+    _written: Counter[str] = field(default_factory=Counter)
+    """How often the state of each cell was written down, news or not."""
 
     @property
     def pace(self) -> float:
@@ -67,6 +75,7 @@ class Cells:
             return
         if live is not None:
             await self._refuse_under_way(name)
+            await self._let_go(name)
         settings, clock = self.runtime.settings, self.runtime.clock
         controller = open_controller(
             scene,
@@ -78,11 +87,22 @@ class Cells:
             before_send=lambda: refuse_unled(self.runtime.store),
         )
         self.live[name] = LiveCell(scene, controller)
-        if live is not None:
-            await live.controller.close()
         report = await _seen(controller)
         if report.position is not None or await self._state_row(name) is None:
             await self.record(name, report, "")
+        if kind_of(scene.controller or SIM) != SIM:  # nobody but us moves a simulated robot
+            self._followers[name] = StateFollower(name, controller, self._look)
+            self._followers[name].start()
+
+    async def _look(self, name: str) -> None:
+        """Write down what a live cell shows when it is news; not that a step of ours is between two positions.
+
+        Raises Fault where the controller does not answer. What a step has written down meanwhile is newer.
+        """
+        before = self._written[name]
+        report = await self.live[name].controller.report()
+        if name in self.live and not (report.position is None and name in self.under_way):
+            await self.record(name, report, self.under_way.get(name, ""), after=before)
 
     async def deactivate(self, name: str) -> None:
         """Let go of the controller; ConflictError while a run holds the cell, also one of a plan for another scene."""
@@ -92,7 +112,9 @@ class Cells:
         await self._let_go(name)
 
     async def _let_go(self, name: str) -> None:
-        live = self.live.pop(name, None)
+        live, follower = self.live.pop(name, None), self._followers.pop(name, None)
+        if follower is not None:
+            await follower.close()
         if live is not None:
             await live.controller.close()
 
@@ -120,9 +142,15 @@ class Cells:
             await controller.go_on()
 
     async def ready(self, name: str) -> None:
-        """A cell only stands still until it is told something, so it is made live when it is needed."""
+        """A cell only stands still until it is told something, so it is made live when it is needed.
+
+        One that is live is looked at: what starts now, starts from how things are in this very moment.
+        """
         if name not in self.live:
             await activate_scene(self.runtime, name)
+            return
+        with suppress(Fault):  # one that does not answer is where it was last seen, as far as anybody knows
+            await self._look(name)
 
     def live_cell(self, name: Any) -> LiveCell:
         """A cell that is live; a Fault, with nothing touched, where it is not."""
@@ -141,14 +169,18 @@ class Cells:
     async def _state_row(self, name: str) -> dict[str, Any] | None:
         return await self.runtime.store.row(STATE_ROW, name)
 
-    async def record(self, name: str, report: CellReport, correlation_id: str) -> None:
-        """Write down what a controller reports, when it is news."""
+    async def record(self, name: str, report: CellReport, correlation_id: str, *, after: int | None = None) -> None:
+        """Write down what a controller reports, when it is news; `after` nothing else was written down since."""
         data = {"current_position": report.position, "current_tool": report.tool}
         if report.position is None:
             data["says"] = report.says
-        known = await self._state_row(name) or {}
-        if {key: value for key, value in known.items() if key != "saidBy"} != data:
-            await self._log_state(name, data, correlation_id)
+        async with self.runtime.turns[f"{machine_name(name)}:state"]:
+            if after not in (None, self._written[name]):
+                return
+            self._written[name] += 1
+            known = await self._state_row(name) or {}
+            if {key: value for key, value in known.items() if key != "saidBy"} != data:
+                await self._log_state(name, data, correlation_id)
 
     async def _log_state(self, name: str, data: Mapping[str, Any], correlation_id: str = "") -> None:
         await self.runtime.log(
@@ -229,6 +261,7 @@ class Cells:
         if name in self.live:
             refuse_unled(self.runtime.store)
             await self.live[name].controller.place(str(position), tool)
+        self._written[name] += 1
         await self._log_state(name, {"current_position": position, "current_tool": tool, "saidBy": by or "a person"})
         return CellState(current_position=str(position), current_tool=tool)
 
@@ -265,7 +298,9 @@ class Cells:
         scene = await self.saved(name)
         row = await self._state_row(name) or (scene.state.wire() if scene.state else {})
         shown = {"scene": name, "current_position": None, "current_tool": NO_TOOL, **row}
-        return {**shown, "active": name in self.live}
+        follower = self._followers.get(name)
+        silence = {"says": follower.silence} if follower is not None and follower.silence else {}
+        return {**shown, **silence, "active": name in self.live}
 
     async def listed(self) -> list[dict[str, Any]]:
         """Every cell the home knows."""

@@ -1,10 +1,11 @@
 """Robot cells: an intent becomes moves and routines over a graph of allowed moves. Everything the craft brings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from beforehand.app.craft import Craft, Holds, Parts, Planner, PlanRequest, Scenes, Wanted
 from beforehand.app.runtime import Runtime
+from beforehand.app.settings import Settings
 from beforehand.crafts.cell.cells import KIND, STATE_CHANGED, STATE_ROW, Cells, machines_of
 from beforehand.crafts.cell.core.ascii_map import draw_preview
 from beforehand.crafts.cell.core.scene import read_cell, warnings
@@ -15,8 +16,9 @@ from beforehand.crafts.cell.sentences import SENTENCES
 from beforehand.crafts.cell.step_lists import documents_of, step_list
 from beforehand.crafts.cell.tools import cell_tools
 from beforehand.model.event import Event
+from beforehand.model.finding import Finding
 from beforehand.model.plan import Plan
-from beforehand.ports.store import Row
+from beforehand.ports.store import Row, Store
 
 
 def open_cells(runtime: Runtime) -> Parts:
@@ -87,6 +89,12 @@ def _http() -> Any:
     return HTTP
 
 
+async def _findings(settings: Settings, store: Store) -> Sequence[Finding]:
+    from beforehand.crafts.cell.controller_findings import controller_findings
+
+    return await controller_findings(settings, store)
+
+
 CRAFT = Craft(
     "cell",
     open=open_cells,
@@ -94,4 +102,5 @@ CRAFT = Craft(
     remembers=(STATE_ROW,),
     sentences=SENTENCES,
     http=_http,
+    findings=_findings,
 )

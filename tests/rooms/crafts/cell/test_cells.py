@@ -105,13 +105,13 @@ async def test_lost_power_needs_a_person_to_say_where_the_robot_stands(homestead
         await cells.inject("weld_star", CellFault(fault="power", target="Pos_1"))
         plan, _ = await create_plan(runtime, wanted("go to Pos_1"))
         run = await start_run(runtime, plan.id, 1)
-        await homestead.until(runtime, "decisionOpened", kind="failure")
+        await homestead.until(runtime, "decisionOpened", kind="inDoubt")
         with pytest.raises(BadInputError, match="position is not known"):
             await cells.state_of("weld_star")
         with pytest.raises(BadInputError) as refused:
             await create_plan(runtime, wanted("go home"))
         assert refused.value.problems[0].fixable_by == "state"
-        [decision] = [one for one in await list_decisions(runtime) if one["kind"] == "failure"]
+        [decision] = [one for one in await list_decisions(runtime) if one["kind"] == "inDoubt"]
         await answer_decision(runtime, decision["id"], "abort")
         await homestead.until(runtime, "runFinished", runId=run["runId"])
         await cells.set_state("weld_star", "Safe_Pos_1", "none")

@@ -1,5 +1,6 @@
 """Controllers by the kind a scene names: the simulator, and a kind that a plug-in brings, live in a runtime."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from beforehand.crafts.cell.cells import Cells
 from beforehand.crafts.cell.controllers import open_controller, register_controller
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
-from beforehand.model.errors import BadInputError, Fault, InDoubtError, RefusedError
+from beforehand.model.errors import BadInputError, ConflictError, Fault, InDoubtError, RefusedError
 from beforehand.model.machine import options_of
 from beforehand.model.reason import Problem
 from beforehand.ports.cell import CellReport, ControllerRequest
@@ -181,3 +182,141 @@ async def test_a_map_in_a_graph_that_names_no_controller_leaves_the_cell_its_own
         scene = await cells.scene("line")
         assert (len(scene.positions), scene.controller) == (3, WIRE)
         assert runtime.service(Cells).live["line"].controller is plugin.made[-1]
+
+
+class WatchedCell(WiredCell):
+    """A controller that says when it changes; a person's hand moves its robot."""
+
+    def __init__(self, request: ControllerRequest) -> None:
+        super().__init__(request)
+        self.changed = asyncio.Event()
+        self.breaks: Exception | None = None
+        self.report = self._report
+
+    async def _report(self) -> CellReport:
+        if self.breaks is not None:
+            raise self.breaks
+        return await self._inner.report()
+
+    async def change(self, seconds: float) -> None:
+        await self.changed.wait()
+        self.changed.clear()
+
+    async def hand(self, position: str, tool: str = "none") -> None:
+        await self._inner.place(position, tool)
+        self.changed.set()
+
+
+@pytest.fixture
+def watched(plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> Plugin:
+    def opened(request: ControllerRequest) -> WatchedCell:
+        plugin.made.append(WatchedCell(request))
+        return plugin.made[-1]  # type: ignore[return-value]
+
+    register_controller("wire", opened, check=plugin.check)
+    return plugin
+
+
+async def shown(cells: Cells, **wanted: Any) -> dict[str, Any]:
+    """The cell's document once it shows this."""
+    async with asyncio.timeout(20):
+        while True:
+            document = await cells.document("line")
+            if wanted.items() <= document.items():
+                return document
+            await asyncio.sleep(0)
+
+
+async def test_a_hand_shows_as_soon_as_the_controller_notices_and_a_start_that_no_longer_fits_is_refused(
+    homestead: Any, watched: Plugin
+) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        [cell] = watched.made
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        await cell.hand("A")  # type: ignore[attr-defined]
+        await shown(cells, current_position="A")
+        with pytest.raises(ConflictError) as refused:
+            await start_run(runtime, plan.id, plan.version)
+        assert refused.value.code == "plan.drift"
+        assert refused.value.extra["difference"]["now"]["current_position"] == "A"
+
+
+async def test_a_start_looks_itself_where_nobody_has_noticed_yet(homestead: Any, watched: Plugin) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        await watched.made[0].place("A", "none")
+        with pytest.raises(ConflictError) as refused:
+            await start_run(runtime, plan.id, plan.version)
+        assert refused.value.code == "plan.drift"
+        assert homestead.events("runStarted") == []
+
+
+@pytest.mark.parametrize("trouble", [Fault("The controller does not answer.", untouched=True), ValueError("A bug.")])
+async def test_a_controller_that_goes_wrong_is_said_to_and_followed_on(
+    homestead: Any, watched: Plugin, trouble: Exception
+) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        cell: Any = watched.made[0]
+        await shown(cells, current_position="Home")
+        cell.breaks = trouble
+        cell.changed.set()
+        if isinstance(trouble, Fault):
+            document = await shown(cells, says=trouble.says)
+            assert document["current_position"] == "Home", "what it last said"
+        await homestead.clock.settle()
+        cell.breaks = None
+        await cell.hand("A")
+        assert "says" not in await shown(cells, current_position="A")
+
+
+async def test_where_a_robot_of_ours_is_between_is_not_written_down_and_its_end_belongs_to_its_run(
+    homestead: Any, watched: Plugin
+) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cell: Any = watched.made[0]
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        run = await start_run(runtime, plan.id, plan.version)
+        await homestead.until(runtime, "stepUpdated", stepId="step_1", status="running")
+        assert (await cell.report()).position is None
+        cell.changed.set()
+        await homestead.until(runtime, "runFinished", runId=run["runId"])
+        cell.changed.set()
+        await homestead.clock.settle()
+        written = [(e.data["current_position"], e.correlation_id) for e in homestead.events("cellStateChanged")]
+        assert [place for place, _ in written] == ["Home", "A"]
+        assert written[1][1] == homestead.events("runStarted")[0].correlation_id
+
+
+async def test_a_look_that_was_overtaken_by_a_step_s_own_writes_nothing(homestead: Any, watched: Plugin) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        cell: Any = watched.made[0]
+        let = asyncio.Event()
+
+        async def slow() -> CellReport:
+            await let.wait()
+            return CellReport("Home", "none")
+
+        await homestead.clock.settle()
+        cell.report = slow
+        cell.changed.set()
+        await homestead.clock.settle()
+        await cells.record("line", CellReport("A", "none"), "of a run")
+        cell.report = cell._report
+        await cell._inner.place("A", "none")
+        let.set()
+        await homestead.clock.settle()
+        assert [e.data["current_position"] for e in homestead.events("cellStateChanged")] == ["Home", "A"]
+
+
+async def test_a_cell_that_is_let_go_is_not_followed_any_more(homestead: Any, watched: Plugin) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        [cell] = watched.made
+        await shown(cells, current_position="Home")
+        await cells.deactivate("line")
+        await cell.hand("A")  # type: ignore[attr-defined]
+        await homestead.clock.settle()
+        assert (await cells.document("line"))["current_position"] == "Home"

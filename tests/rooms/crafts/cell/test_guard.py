@@ -12,9 +12,11 @@ from beforehand.app.plans import create_plan
 from beforehand.app.runs import pause_run, resume_run, retry_step, run_document, skip_step, start_run
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.cell.cells import Cells, read_fault
-from beforehand.crafts.cell.core.guard import missed
+from beforehand.crafts.cell.core.guard import Situation, contract_of, verdict
 from beforehand.crafts.cell.tools import cell_tools
-from beforehand.model.errors import BadInputError, ConflictError
+from beforehand.model.cell import CellScene, Routine
+from beforehand.model.errors import BadInputError, ConflictError, Fault, InDoubtError
+from beforehand.ports.cell import OTHER_STATE, CellReport
 from beforehand.ports.tool import ProbeAnswer, ToolContext
 
 WELD = PlanInput(scene="weld_star", text="weld 1 and 2")
@@ -197,24 +199,94 @@ async def test_a_step_that_failed_once_and_drifted_when_tried_again_is_planned_a
         assert commands(homestead)[-1] == ("Pos_1", "none")
 
 
+WELD_AT_A = {"target": "tack_weld", "position": "A"}
+GO_TO_B = {"target": "B"}
+TAKE = {"target": "tool_attach", "position": "S", "tool": "Welder"}
+PUT_DOWN = {"target": "tool_release", "position": "S", "tool": "Welder"}
+LINE = CellScene(
+    name="line",
+    routines=(Routine(name="tack_weld", required_tool="Welder"), Routine(name="wipe")),
+)
+
+
+def judged(args: dict[str, Any], claim: Any, reported: Any, now: Any, *, held: str = "Welder") -> Any:
+    """The verdict on one step that began at A; a situation is a place and a tool."""
+    action = "routine" if "position" in args else "move"
+    contract = contract_of(LINE, action, args, Situation("A", held))
+    seen = [None if one is None else Situation(*one) for one in (reported, now)]
+    return verdict(contract, claim, "It says so.", *seen)
+
+
 @pytest.mark.parametrize(
-    ("action", "args", "position", "tool", "says"),
+    ("args", "reported", "now", "end"),
     [
-        ("move", {"target": "B"}, "B", "none", None),
-        ("move", {"target": "B"}, "A", "none", "the move to B is done, but the robot stands at A."),
-        ("move", {"target": "B"}, None, "none", "the move to B is done, but nobody knows where the robot stands."),
-        ("routine", {"target": "tool_attach", "tool": "Welder"}, "S", "Welder", None),
-        ("routine", {"target": "tool_attach", "tool": "Welder"}, "S", "none", "done, but the robot holds no tool."),
-        ("routine", {"target": "tool_release", "tool": "Welder"}, "S", "none", None),
-        ("routine", {"target": "tool_release", "tool": "Welder"}, "S", "Welder", "done, but the robot holds Welder."),
-        ("routine", {"target": "tack_weld", "position": "A"}, "Safe", "Welder", None),
+        (GO_TO_B, ("B", "Welder"), ("B", "Welder"), "done"),
+        (GO_TO_B, ("B", "Welder"), None, "done"),
+        (GO_TO_B, ("B", "none"), ("B", "none"), "done"),
+        (GO_TO_B, ("A", "Welder"), ("A", "Welder"), "failed"),
+        (GO_TO_B, ("C", "Welder"), ("C", "Welder"), "failed"),
+        (GO_TO_B, ("A", "Welder"), ("B", "Welder"), "doubt"),
+        (GO_TO_B, ("B", "Welder"), ("A", "Welder"), "doubt"),
+        (GO_TO_B, (None, "Welder"), (None, "Welder"), "doubt"),
+        (GO_TO_B, ("B", "Welder"), (None, "Welder"), "doubt"),
+        (GO_TO_B, None, None, "doubt"),
+        (TAKE, ("S", "Welder"), ("S", "Welder"), "done"),
+        (TAKE, ("S", "none"), ("S", "none"), "failed"),
+        (TAKE, ("S", "Camera"), ("S", "Camera"), "failed"),
+        (TAKE, ("A", "Welder"), ("A", "Welder"), "doubt"),
+        (TAKE, ("S", "Welder"), ("S", "none"), "doubt"),
+        (PUT_DOWN, ("S", "none"), ("S", "none"), "done"),
+        (PUT_DOWN, ("S", "Welder"), ("S", "Welder"), "failed"),
+        (PUT_DOWN, ("B", "none"), ("B", "none"), "doubt"),
+        (WELD_AT_A, ("A", "Welder"), ("A", "Welder"), "done"),
+        (WELD_AT_A, ("Pos_3", "none"), ("Pos_3", "none"), "doubt"),
+        (WELD_AT_A, ("A", "none"), ("A", "none"), "doubt"),
+        (WELD_AT_A, ("B", "Welder"), ("B", "Welder"), "doubt"),
+        (WELD_AT_A, ("A", "Welder"), ("A", "none"), "doubt"),
+        (WELD_AT_A, ("A", "Welder"), None, "done"),
     ],
 )
-def test_a_step_that_is_called_done_and_is_not_is_told(
-    action: str, args: dict[str, Any], position: str | None, tool: str, says: str | None
+def test_what_is_called_done_counts_only_where_answer_and_state_fit(
+    args: dict[str, Any], reported: Any, now: Any, end: str
 ) -> None:
-    told = missed(action, args, position, tool)
-    assert told is None if says is None else (told or "").endswith(says)
+    found = judged(args, "done", reported, now)
+    assert found.end == end
+    if end == "doubt" and (reported or now):
+        assert found.difference["planned"]
+        assert found.difference.get("reported", {}).get("current_position") == (reported or [None])[0]
+        assert found.difference.get("now", {}).get("current_tool") == (now or [None, None])[1]
+        assert "leaves the robot" in found.says
+
+
+@pytest.mark.parametrize(
+    ("args", "claim", "now", "end", "differs"),
+    [
+        (GO_TO_B, "failed", ("A", "Welder"), "failed", False),
+        (GO_TO_B, "failed", ("B", "Welder"), "doubt", True),
+        (GO_TO_B, "failed", (None, "Welder"), "doubt", False),
+        (GO_TO_B, "failed", None, "doubt", False),
+        (GO_TO_B, "unknown", ("A", "Welder"), "doubt", False),
+        (TAKE, "failed", ("S", "none"), "failed", False),
+        (TAKE, "failed", ("S", "Welder"), "doubt", True),
+        (WELD_AT_A, "failed", ("A", "Welder"), "doubt", False),
+        (WELD_AT_A, "failed", ("A", "none"), "doubt", True),
+        (WELD_AT_A, "unknown", ("A", "Welder"), "doubt", False),
+    ],
+)
+def test_what_is_called_failed_has_failed_only_where_it_visibly_ended_elsewhere(
+    args: dict[str, Any], claim: Any, now: Any, end: str, differs: bool
+) -> None:
+    found = judged(args, claim, None, now)
+    assert (found.end, found.difference is not None) == (end, differs)
+    assert found.says.startswith("It says so.")
+
+
+def test_a_routine_that_works_with_any_tool_leaves_on_what_was_on() -> None:
+    wipe = {"target": "wipe", "position": "A"}
+    assert judged(wipe, "done", ("A", "Camera"), ("A", "Camera"), held="Camera").end == "done"
+    assert judged(wipe, "done", ("A", "none"), ("A", "none"), held="Camera").end == "doubt"
+    unknown = contract_of(LINE, "routine", wipe, Situation(None, None))
+    assert verdict(unknown, "done", "", None, Situation("A", "none")).end == "done", "nobody knows what it held"
 
 
 class Belying:
@@ -247,3 +319,131 @@ async def test_a_move_that_ends_elsewhere_is_no_success(homestead: Any) -> None:
         context = ToolContext("k", workspace=None)  # type: ignore[arg-type]
         answer = await move.probe({"scene": "weld_star", "target": "Safe_Pos_1"}, context)
         assert (answer.state, answer.value) == ("failed", None)
+
+
+class Overruled:
+    """A controller whose robot is set elsewhere, without its tool, in the middle of a weld; it says so and "done"."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+        self.told: list[Any] = []
+        self.other_state = 0
+        """So many commands are refused because the robot is not as they need it."""
+        self.answers: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    async def do(self, command: Any, progress: Any) -> Any:
+        self.told.append(command)
+        if self.other_state:
+            self.other_state -= 1
+            raise Fault("The robot stands elsewhere.", code=OTHER_STATE, untouched=True)
+        report = await self._of.do(command, progress)
+        if command.target == "tack_weld":
+            if isinstance(self.answers, Exception):
+                raise self.answers
+            await self._of.place("Pos_3", "none")
+            return CellReport("Pos_3", "none")
+        return report
+
+
+def overruled(runtime: Runtime) -> Overruled:
+    cells = runtime.service(Cells)
+    cell = cells.live["weld_star"]
+    controller = Overruled(cell.controller)
+    cells.live["weld_star"] = replace(cell, controller=controller)  # type: ignore[arg-type]
+    return controller
+
+
+async def weld_of(homestead: Any, runtime: Runtime) -> dict[str, Any]:
+    """The weld of a run, in doubt, and what is asked about it."""
+    plan, _ = await create_plan(runtime, PlanInput(scene="weld_star", text="weld 1"))
+    run_id = (await start_run(runtime, plan.id, plan.version))["runId"]
+    await homestead.until(runtime, "stepUpdated", stepId="step_7", status="inDoubt")
+    run = await run_document(runtime, run_id)
+    [asked] = run["decisions"]
+    step = next(one for one in run["steps"] if one["id"] == "step_7")
+    return {"reason": step["reason"], **asked}
+
+
+async def test_a_weld_whose_own_answer_says_elsewhere_and_without_a_tool_is_in_doubt(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        overruled(runtime)
+        asked = await weld_of(homestead, runtime)
+        assert (asked["kind"], asked["reason"]["code"]) == ("inDoubt", "step.contradicted")
+        elsewhere = {"current_position": "Pos_3", "current_tool": "none"}
+        difference = asked["evidence"]["difference"]
+        assert difference["planned"] == {"current_position": "Pos_1", "current_tool": "Welder"}
+        assert (difference["reported"], difference["now"]) == (elsewhere, elsewhere)
+        assert asked["evidence"]["code"] == "step.contradicted"
+        assert "leaves the robot at Pos_1 with Welder" in asked["evidence"]["says"]
+        assert asked["verbs"] == ["happened", "run-again", "abort"]
+
+
+async def test_a_controller_that_contradicts_itself_is_believed_of_neither(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        said = {"reported": {"status": "done"}, "now": {"status": "running"}, "says": ["Both."]}
+        overruled(runtime).answers = InDoubtError("Probe says done, State says running.", said)
+        asked = await weld_of(homestead, runtime)
+        assert (asked["reason"]["code"], asked["evidence"]["difference"]) == ("step.contradicted", said)
+
+
+async def test_a_doubt_without_a_contradiction_has_no_difference(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        overruled(runtime).answers = InDoubtError("It was cut off.")
+        asked = await weld_of(homestead, runtime)
+        assert asked["reason"]["code"] == "step.in_doubt"
+        assert "difference" not in asked["evidence"]
+
+
+async def test_every_command_says_for_which_state_it_was_checked(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        controller = overruled(runtime)
+        await weld_of(homestead, runtime)
+        needs = [(one.target, one.needs_position, one.needs_tool) for one in controller.told]
+        assert needs == [
+            ("Tool_Weld_Safe_Position", "Home", "none"),
+            ("Tool_Weld_Position", "Tool_Weld_Safe_Position", "none"),
+            ("tool_attach", "Tool_Weld_Position", "none"),
+            ("Tool_Weld_Safe_Position", "Tool_Weld_Position", "Welder"),
+            ("Safe_Pos_1", "Tool_Weld_Safe_Position", "Welder"),
+            ("Pos_1", "Safe_Pos_1", "Welder"),
+            ("tack_weld", "Pos_1", "Welder"),
+        ]
+
+
+async def test_a_controller_that_finds_another_state_has_done_nothing_and_the_step_waits(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        controller = overruled(runtime)
+        controller.other_state = 1
+        plan, _ = await create_plan(runtime, PlanInput(scene="weld_star", text="go to Safe_Pos_1"))
+        run_id = (await start_run(runtime, plan.id, plan.version))["runId"]
+        asked = await drift(homestead, runtime)
+        assert "refused it and has done nothing: The robot stands elsewhere." in asked["evidence"]["says"]
+        assert asked["evidence"]["difference"]["planned"] == {"current_position": "Home", "current_tool": "none"}
+        await answer_decision(runtime, asked["id"], "check-again")
+        await homestead.until(runtime, "runFinished", runId=run_id, status="completed")
+        assert len(controller.told) == 2
+
+
+async def test_what_became_of_a_weld_is_judged_by_its_needs_after_a_crash_too(homestead: Any) -> None:
+    async with homestead.open("weld_star") as runtime:
+        cells = runtime.service(Cells)
+        cell = cells.live["weld_star"]
+        happened = ProbeAnswer("happened", {"current_position": "Pos_1", "current_tool": "Welder"})
+
+        class Finished(Belying):
+            async def did(self, key: str) -> ProbeAnswer:
+                return happened
+
+        cells.live["weld_star"] = replace(cell, controller=Finished(cell.controller))  # type: ignore[arg-type]
+        _, routine = cell_tools(cells)
+        context = ToolContext("k", workspace=None)  # type: ignore[arg-type]
+        args = {"scene": "weld_star", "target": "tack_weld", "position": "Pos_1"}
+        await cell.controller.place("Pos_1", "Welder")
+        assert await routine.probe(args, context) == happened
+        await cell.controller.place("Pos_1", "none")
+        answer = await routine.probe(args, context)
+        assert answer.state == "unknown"
+        assert (answer.difference or {})["now"] == {"current_position": "Pos_1", "current_tool": "none"}

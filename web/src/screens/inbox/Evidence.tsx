@@ -19,8 +19,20 @@ interface Step {
 const SHOWN = 6;
 
 export function Evidence({ decision, whole = false }: { decision: Decision; whole?: boolean }) {
-  const { says, error, steps, moreSteps, diff, tool, args, mismatch, proposals, question, ...rest } =
-    decision.evidence as Record<string, unknown>;
+  const {
+    says,
+    error,
+    steps,
+    moreSteps,
+    diff,
+    tool,
+    args,
+    mismatch,
+    proposals,
+    question,
+    code: _code,
+    ...rest
+  } = decision.evidence as Record<string, unknown>;
   const told = [says, question, error].filter((text) => text && text !== decision.title);
   return (
     <div className="stack">

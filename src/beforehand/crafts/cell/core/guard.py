@@ -1,13 +1,122 @@
-"""The guard: does the world still hold what a command needs, at the last moment before it is sent?
+"""The guard at both ends of a command: what a step needs before it is sent, and what it leaves when it has ended.
 
 Plans are verified when they are kept and when they start; what can change after that (a skip, a retry, a person's
-correction, another run, the map itself) is seen here. It reads the scene by itself and shares no code with the builder.
+correction, another run, the map itself) is seen here, at the last moment. And what a controller says of a command is a
+claim: it counts as done only where its answer and its state fit what the step leaves. All else is doubt, unless a move
+or a change of tools visibly ended elsewhere. It reads the scene by itself and shares no code with the builder.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Where a robot stands and what it holds. None: nobody knows where it stands; it does not matter what it holds."""
+
+    position: str | None
+    tool: str | None
+
+    def wire(self) -> dict[str, Any]:
+        return {"current_position": self.position, "current_tool": self.tool}
+
+    @property
+    def says(self) -> str:
+        where = "at a place nobody knows" if self.position is None else f"at {self.position}"
+        return where if self.tool is None else f"{where} with {_shown(self.tool)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What one step needs and what it leaves, made once from the scene and from how it was begun."""
+
+    target: str
+    changes: Literal["position", "tool", "nothing"]
+    needs: Situation
+    leaves: Situation
+
+    def fits(self, seen: Situation) -> bool:
+        """Whether this is what the step leaves. A move says nothing of the tool."""
+        return seen.position == self.leaves.position and self.leaves.tool in (None, seen.tool)
+
+    def is_elsewhere(self, seen: Situation) -> bool:
+        """Whether just what the step changes is known, and is not what it leaves."""
+        if self.changes == "position":
+            return seen.position not in (None, self.leaves.position)
+        return self.changes == "tool" and seen.position is not None and seen.tool != self.leaves.tool
+
+
+Claim = Literal["done", "failed", "unknown"]
+"""What a controller says became of a command: `unknown` is its word that it does not know either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a step, from what its controller says and shows. `difference` is given where these differ."""
+
+    end: Literal["done", "failed", "doubt"]
+    says: str = ""
+    difference: dict[str, Any] | None = None
+
+
+def contract_of(scene: CellScene, action: str, args: Mapping[str, Any], before: Situation) -> Contract:
+    """The contract of a step that begins `before`, as it was seen or as it was planned."""
+    target, place, named = str(args.get("target")), args.get("position"), args.get("tool")
+    if action == "move":
+        return Contract(target, "position", before, Situation(target, None))
+    if target == ATTACH:
+        return Contract(target, "tool", Situation(place, NO_TOOL), Situation(place, named))
+    if target == RELEASE:
+        return Contract(target, "tool", Situation(place, named), Situation(place, NO_TOOL))
+    routine = next((routine for routine in scene.routines if routine.name == target), None)
+    held = before.tool if routine is None or routine.tool_needed is None else routine.tool_needed
+    return Contract(target, "nothing", Situation(place, held), Situation(place, held))
+
+
+def verdict(contract: Contract, claim: Claim, says: str, reported: Situation | None, now: Situation | None) -> Verdict:
+    """What a claim is worth: `reported` is the answer's own word, `now` the cell's state, None where it is silent."""
+    seen = [one for one in (reported, now) if one is not None]
+    amiss = [one for one in seen if not contract.fits(one)]
+    if claim == "done" and seen and not amiss:
+        return Verdict("done")
+    if claim != "unknown" and seen and _agree(contract, seen) and contract.is_elsewhere(seen[0]):
+        return Verdict("failed", says if claim == "failed" else _elsewhere(contract, seen[0]))
+    if claim == "done":
+        return _contradicted(contract, reported, now)
+    if now is None or now.position is None or contract.fits(now) == (contract.changes == "nothing"):
+        return Verdict("doubt", says)
+    told = f"{says} But the cell shows the robot {now.says}.".strip()
+    return Verdict("doubt", told, {"planned": contract.leaves.wire(), "now": now.wire(), "says": [told]})
+
+
+def _agree(contract: Contract, seen: Sequence[Situation]) -> bool:
+    return len({one.position if contract.changes == "position" else (one.position, one.tool) for one in seen}) == 1
+
+
+def _elsewhere(contract: Contract, seen: Situation) -> str:
+    if contract.changes == "position":
+        return (
+            f"The controller says that the move to {contract.target} is done, but the robot stands at {seen.position}."
+        )
+    return f"The controller says that {contract.target} is done, but the robot holds {_shown(str(seen.tool))}."
+
+
+def _contradicted(contract: Contract, reported: Situation | None, now: Situation | None) -> Verdict:
+    """It is called done, and an answer or a state says otherwise: all three are the evidence."""
+    told = {name: one for name, one in (("reported", reported), ("now", now)) if one is not None}
+    if not told:
+        return Verdict(
+            "doubt", f"The controller says that {contract.target} is done, and does not show how things are."
+        )
+    words = {"reported": "its answer has it", "now": "the cell shows it"}
+    found = [f"{words[name]} {one.says}" for name, one in told.items() if not contract.fits(one)]
+    says = f"It leaves the robot {contract.leaves.says}, but {' and '.join(found)}."
+    shown = {name: one.wire() for name, one in told.items()}
+    difference = {"planned": contract.leaves.wire(), **shown, "says": [says]}
+    return Verdict("doubt", f"The controller says that {contract.target} is done. {says}", difference)
 
 
 def differences(
@@ -28,18 +137,6 @@ def differences(
     if target in (ATTACH, RELEASE):
         return found + _tool_change(scene, target, args.get("tool"), position, tool)
     return found + _routine(scene, target, position, tool)
-
-
-def missed(action: str, args: Mapping[str, Any], position: str | None, tool: str) -> str | None:
-    """What a step that its controller calls done has not brought about; None where it has."""
-    target = str(args.get("target"))
-    if action == "move" and position != target:
-        stands = "nobody knows where the robot stands" if position is None else f"the robot stands at {position}"
-        return f"The controller says that the move to {target} is done, but {stands}."
-    wanted = {ATTACH: args.get("tool"), RELEASE: NO_TOOL}.get(target, tool) if action == "routine" else tool
-    if tool != wanted:
-        return f"The controller says that {target} is done, but the robot holds {_shown(tool)}."
-    return None
 
 
 def _move(scene: CellScene, target: str, position: str, planned: Any) -> list[str]:

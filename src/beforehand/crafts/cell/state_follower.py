@@ -1,0 +1,57 @@
+"""Follows the state of a live cell whose robot others move too: by hand, from its panel, by another program.
+
+What the controller shows is in the log within a second, so that nobody plans, starts or decides on an old state. A
+controller that notices changes itself says when to look; any other is asked twice a second.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from beforehand.model.errors import BeforehandError, Fault
+from beforehand.ports.cell import CellController, WatchedController
+from beforehand.ports.log import Log
+from beforehand.ports.tasks import stop
+
+log = Log("beforehand.cells")
+
+LOOK_S = 0.5
+"""The longest time from one look to the next."""
+
+
+class StateFollower:
+    """One cell. `look` writes down how it is; a controller that does not answer leaves `silence`, a sentence."""
+
+    def __init__(self, name: str, controller: CellController, look: Callable[[str], Awaitable[None]]) -> None:
+        self._name, self._controller, self._look = name, controller, look
+        self._task: asyncio.Task[None] | None = None
+        self.silence = ""
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._follow())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await stop([self._task])
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self._look(self._name)
+                self.silence = ""
+            except Fault as fault:
+                self.silence = fault.says
+            except BeforehandError as error:  # such as a log that cannot be written now
+                log.warning("a cell's state could not be written down", scene=self._name, says=error.says)
+            except Exception:  # a plug-in's bug: the cell is asked again, and the others are followed as before
+                log.exception("a cell could not be followed", scene=self._name)
+            await self._change()
+
+    async def _change(self) -> None:
+        if not isinstance(self._controller, WatchedController):
+            await asyncio.sleep(LOOK_S)
+            return
+        try:
+            await self._controller.change(LOOK_S)
+        except Exception:
+            log.exception("a controller could not say when it changes", scene=self._name)
+            await asyncio.sleep(LOOK_S)
