@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from beforehand.adapters.opcua.model import (
     COMMAND_TYPES,
-    NEEDS_TYPES,
     METHODS,
+    NEEDS_TYPES,
     STATE_TYPES,
     STATUSES,
     command_values,
