@@ -16,8 +16,8 @@ from tests.contract.plcs import opened, running_plc
 from beforehand.adapters.sim.cell import SimCell
 from beforehand.adapters.sim.cell_faults import CellFault, FaultName
 from beforehand.model.cell import CellScene
-from beforehand.model.errors import Fault
-from beforehand.ports.cell import CellCommand, CellController, CellReport
+from beforehand.model.errors import Fault, InDoubtError
+from beforehand.ports.cell import OTHER_STATE, CellCommand, CellController, CellReport
 from beforehand.testing import VirtualClock
 
 SCENE = CellScene.model_validate(
@@ -131,8 +131,8 @@ async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[R
         yield made
 
 
-def move(key: str, target: str, seconds: float = 4) -> CellCommand:
-    return CellCommand(key, "move", target, seconds=seconds)
+def move(key: str, target: str, seconds: float = 4, **more: Any) -> CellCommand:
+    return CellCommand(key, "move", target, seconds=seconds, **more)
 
 
 def routine(key: str, target: str, **more: Any) -> CellCommand:
@@ -226,6 +226,38 @@ async def test_what_the_cell_does_not_allow_is_refused_and_changes_nothing(rig: 
     assert await rig.controller.report() == AT_A
     assert (await rig.controller.did("k")).state == "not_begun"
     assert await rig.do(move("k2", "B")) == CellReport("B", "none")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        move("k", "B", needs_position="C"),
+        move("k", "B", needs_position="A", needs_tool="Gripper"),
+        routine("k", "wipe", needs_position="B", needs_tool="none"),
+        routine("k", "tool_attach", tool="Gripper", needs_position="A", needs_tool="Gripper"),
+    ],
+    ids=["elsewhere", "no tool", "routine elsewhere", "another tool"],
+)
+async def test_a_command_that_was_checked_for_another_state_is_refused_and_changes_nothing(
+    rig: Rig, command: CellCommand
+) -> None:
+    with pytest.raises(Fault) as refused:
+        await rig.do(command)
+    assert (refused.value.code, refused.value.untouched) == (OTHER_STATE, True)
+    assert await rig.controller.report() == AT_A
+    assert (await rig.controller.did("k")).state == "not_begun"
+    fits = routine("k2", "wipe", needs_position="A", needs_tool="none")
+    assert await rig.do(fits) == AT_A
+
+
+async def test_a_hand_in_the_middle_of_a_command_leaves_it_unknown(rig: Rig) -> None:
+    work = await rig.begin(routine("k1", "wipe"))
+    await rig.controller.place("C", "Gripper")
+    await rig.wait(5)
+    with pytest.raises(InDoubtError):
+        await work
+    assert (await rig.controller.did("k1")).state == "unknown"
+    assert await rig.controller.report() == CellReport("C", "Gripper")
 
 
 async def test_a_second_tool_is_refused(rig: Rig) -> None:

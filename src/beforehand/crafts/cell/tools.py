@@ -78,6 +78,8 @@ class CellTool(Tool):
             now = await self._look(args, controller, context)
             raise _fault_of(fault, contract, now) from fault
         now = await self._look(args, controller, context)
+        if now is None:  # it answers no more: its last word is how things are, as far as anybody knows
+            await self._record(args, report, context)
         found = verdict(contract, "done", "", _situation(report), now)
         if found.end != "done":
             raise _unlike(found)

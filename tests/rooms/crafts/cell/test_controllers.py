@@ -184,6 +184,25 @@ async def test_a_map_in_a_graph_that_names_no_controller_leaves_the_cell_its_own
         assert runtime.service(Cells).live["line"].controller is plugin.made[-1]
 
 
+async def test_a_controller_that_is_gone_right_after_its_answer_is_believed_by_that_answer(
+    homestead: Any, plugin: Plugin
+) -> None:
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        plan, _ = await create_plan(runtime, PlanInput(scene="line", text="go to A"))
+        [cell] = plugin.made
+
+        async def gone() -> CellReport:
+            raise Fault("The controller does not answer.", transient=True, untouched=True)
+
+        async def last(command: Any, progress: Any) -> CellReport:
+            cell.report = gone
+            return CellReport(command.target, "none")
+
+        cell.do = last
+        assert (await homestead.carried_out(runtime, plan))["status"] == "completed"
+        assert (await runtime.service(Cells).state_of("line")).current_position == "A"
+
+
 class WatchedCell(WiredCell):
     """A controller that says when it changes; a person's hand moves its robot."""
 
