@@ -3,6 +3,7 @@ import { Call } from "@/parts/Call";
 import { Diff } from "@/parts/Diff";
 import { Mark } from "@/parts/StateMark";
 import { Values } from "@/parts/Values";
+import { Difference, isDifference } from "./Difference";
 import type { Decision } from "./kinds";
 
 interface Step {
@@ -31,8 +32,10 @@ export function Evidence({ decision, whole = false }: { decision: Decision; whol
     proposals,
     question,
     code: _code,
-    ...rest
+    ...named
   } = decision.evidence as Record<string, unknown>;
+  const { difference, ...others } = named;
+  const rest = isDifference(difference) ? others : named;
   const told = [says, question, error].filter((text) => text && text !== decision.title);
   return (
     <div className="stack">
@@ -47,6 +50,7 @@ export function Evidence({ decision, whole = false }: { decision: Decision; whol
       {Array.isArray(proposals) && proposals.length > 0 && (
         <Proposals proposals={proposals as Record<string, unknown>[]} />
       )}
+      {isDifference(difference) && <Difference of={difference} />}
       <Values of={typeof diff === "string" && diff !== "" ? withoutSizes(rest) : rest} />
     </div>
   );

@@ -88,7 +88,7 @@ def verdict(contract: Contract, claim: Claim, says: str, reported: Situation | N
         return _contradicted(contract, reported, now)
     if now is None or now.position is None or contract.fits(now) == (contract.changes == "nothing"):
         return Verdict("doubt", says)
-    told = f"{says} But the cell shows the robot {now.says}.".strip()
+    told = f"{says} But its state shows the robot {now.says}.".strip()
     return Verdict("doubt", told, {"planned": contract.leaves.wire(), "now": now.wire(), "says": [told]})
 
 
@@ -111,8 +111,10 @@ def _contradicted(contract: Contract, reported: Situation | None, now: Situation
         return Verdict(
             "doubt", f"The controller says that {contract.target} is done, and does not show how things are."
         )
-    words = {"reported": "its answer has it", "now": "the cell shows it"}
+    words = {"reported": "its answer has it", "now": "its state shows it"}
     found = [f"{words[name]} {one.says}" for name, one in told.items() if not contract.fits(one)]
+    if reported == now and reported is not None:
+        found = [f"its answer and its state have it {reported.says}"]
     says = f"It leaves the robot {contract.leaves.says}, but {' and '.join(found)}."
     shown = {name: one.wire() for name, one in told.items()}
     difference = {"planned": contract.leaves.wire(), **shown, "says": [says]}
