@@ -297,13 +297,24 @@ async def test_what_probe_calls_done_and_the_state_does_not_is_a_doubt(
         return await begins(line, method, *values)
 
     monkeypatch.setattr(line, "call", begin)
-    with pytest.raises(InDoubtError, match="Probe says that it is done, and its State shows it as") as doubt:
+    with pytest.raises(InDoubtError, match="Probe says done, and its State shows the command as") as doubt:
         await controller.do(MOVE, lambda _: None)
     difference = doubt.value.difference or {}
     assert difference["reported"] == {"current_position": "A", "current_tool": "torch", "status": "done"}
     assert difference["now"]["status"] == (shown.result if not shown.busy else "running")
     answer = await controller.did(MOVE.key)
     assert (answer.state, answer.difference) == ("unknown", difference)
+
+
+@pytest.mark.parametrize("shown", [BUSY, ARRIVED, replace(ARRIVED, result="")])
+async def test_what_probe_calls_never_begun_and_the_state_shows_is_a_doubt(shown: PlcState) -> None:
+    line = Line()
+    line.shown = shown
+    answer = await cell(line).did(MOVE.key)
+    assert answer.state == "unknown"
+    assert (answer.difference or {})["reported"] == {"status": "never"}
+    assert (answer.difference or {})["now"]["status"] == ("running" if shown.busy else shown.result or "taken")
+    assert (await cell(line).did("another")).state == "not_begun"
 
 
 async def test_a_place_that_never_comes_to_fit_is_told_as_both_say_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,11 +103,11 @@ class OpcuaCell:
     async def _asked(self, key: str) -> tuple[ProbeAnswer, PlcState | None]:
         """What became of a command by Probe, and the State that was read with it where that matters."""
         probed = await self._probe(key)
-        if probed.status == NEVER:
-            return self._never(key, probed), None
         if probed.status in (FAILED, LOST):
             return ProbeAnswer("failed" if probed.status == FAILED else "unknown", says=probed.says), None
         state = await self._link.state()
+        if probed.status == NEVER:
+            return self._never(key, probed, state), state
         if probed.status == DONE:
             return self._finished(key, probed, state), state
         return ProbeAnswer("running", says="The controller is still working on it."), state
@@ -123,9 +123,7 @@ class OpcuaCell:
             return ProbeAnswer("running", says="Its Probe says that it is done; its State does not show that yet.")
         if status in ("", DONE):
             return ProbeAnswer("happened", shown, "The controller finished it.")
-        says = f"The controller's Probe says that it is done, and its State shows it as {status}."
-        difference = {"reported": {**shown, "status": DONE}, "now": {**now, "status": status}, "says": [says]}
-        return ProbeAnswer("unknown", says=says, difference=difference)
+        return _at_odds({**shown, "status": DONE}, {**now, "status": status})
 
     def _has_settled(self, key: str) -> bool:
         """Whether Probe and State have had the time to say the same."""
@@ -133,9 +131,12 @@ class OpcuaCell:
         self._unsettled = dict(list(self._unsettled.items())[-KEPT:])
         return now - self._unsettled.setdefault(key, now) >= SETTLE_S
 
-    def _never(self, key: str, probed: Probed) -> ProbeAnswer:
+    def _never(self, key: str, probed: Probed, state: PlcState) -> ProbeAnswer:
         """The controller does not know the command: it never came, it is still on its way, or it was forgotten."""
         sent = self._sent.get(key)
+        if state.command_id == key:  # and yet it shows it
+            status = RUNNING if state.busy else state.result or "taken"
+            return _at_odds({"status": NEVER}, {**_shown(state.position, state.tool), "status": status})
         if sent is None:
             return ProbeAnswer("not_begun", says="The controller never started it.")
         if sent.memory != probed.memory:
@@ -288,6 +289,12 @@ class _Rising:
 
 def _shown(position: str, tool: str) -> dict[str, Any]:
     return {"current_position": position or None, "current_tool": tool_name(tool)}
+
+
+def _at_odds(reported: dict[str, Any], now: dict[str, Any]) -> ProbeAnswer:
+    """Probe and State say different things of one command, so neither is believed."""
+    says = f"The controller's Probe says {reported['status']}, and its State shows the command as {now['status']}."
+    return ProbeAnswer("unknown", says=says, difference={"reported": reported, "now": now, "says": [says]})
 
 
 def _ended(answer: ProbeAnswer, wrong: Fault | None, shown: _Rising) -> CellReport:
