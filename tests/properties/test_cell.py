@@ -3,6 +3,7 @@
 The oracle here enumerates simple paths and permutations outright; it knows nothing of how Beforehand searches.
 """
 
+import re
 from fractions import Fraction
 from itertools import pairwise, permutations
 from typing import Any
@@ -16,6 +17,7 @@ from beforehand.crafts.cell.core.order import best_order
 from beforehand.crafts.cell.core.plan_steps import from_plan_steps, to_plan_steps
 from beforehand.crafts.cell.core.preview import preview
 from beforehand.crafts.cell.core.repair import repair, repair_plan
+from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.crafts.cell.core.topology import Topology
 from beforehand.crafts.cell.core.verifier import verify
 from beforehand.model.cell import (
@@ -39,13 +41,17 @@ COSTS = st.sampled_from([1, 1, 1, 2, 0, 0.1, 0.2, 0.3, 1e-9, 1.5])
 
 
 @st.composite
-def cells(draw: st.DrawFn, *, even: bool | None = None, timed: bool = False) -> CellScene:
-    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=7, unique=True))
+def cells(draw: st.DrawFn, *, even: bool | None = None, timed: bool = False, followed: bool | None = None) -> CellScene:
+    """A cell in which every third routine has one follow it, or, `followed`, most and everything can be reached."""
+    follow = draw(st.booleans()) if followed is None else followed
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=4 if follow else 7, unique=True))
     pairs = [(a, b) for a in names for b in names if a != b]
     chosen = draw(st.lists(st.sampled_from(pairs), max_size=14, unique=True))
+    chosen += [pair for pair in pairwise(names) if follow and pair not in chosen]
     same = draw(st.booleans()) if even is None else even
     moves = tuple(
-        Move(source=a, target=b, one_way=draw(st.booleans()), cost=1 if same else draw(COSTS)) for a, b in chosen
+        Move(source=a, target=b, one_way=not follow and draw(st.booleans()), cost=1 if same else draw(COSTS))
+        for a, b in chosen
     )
     roles = st.sampled_from([None, "safe", "work"])
     where = st.sampled_from([None, 0, 1, 2.5, 30]) if timed else st.none()
@@ -58,9 +64,47 @@ def cells(draw: st.DrawFn, *, even: bool | None = None, timed: bool = False) -> 
     state = CellState(
         current_position=draw(st.sampled_from(names)), current_tool=draw(st.sampled_from(["none", "Saw", "Torch"]))
     )
-    return CellScene(
-        name="random", positions=positions, moves=moves, tools=tools, routines=routines + tool_work, state=state
-    )
+    work = tuple(draw(_followed(routine, routines + tool_work, follow)) for routine in routines + tool_work)
+    return readable(CellScene(name="random", positions=positions, moves=moves, tools=tools, routines=work, state=state))
+
+
+@st.composite
+def _followed(draw: st.DrawFn, routine: Routine, routines: tuple[Routine, ...], most: bool) -> Routine:
+    """The routine with anything behind it that runs at the same position, itself included."""
+    supports = []
+    for support in routine.supported_at:
+        there = [one.name for one in routines if support.position in [other.position for other in one.supported_at]]
+        after = draw(st.sampled_from(["move_safe", *there, *there] if most else [None, None, "move_safe", *there]))
+        supports.append(support.model_copy(update={"action_after": after}))
+    return routine.model_copy(update={"supported_at": tuple(supports)})
+
+
+def readable(scene: CellScene) -> CellScene:
+    """The scene without what the reader says cannot follow."""
+    while amiss := _cannot_follow(scene):
+        routines = [
+            {
+                **routine.model_dump(),
+                "supported_at": [
+                    support.model_dump() | ({"action_after": None} if (at, index) in amiss else {})
+                    for index, support in enumerate(routine.supported_at)
+                ],
+            }
+            for at, routine in enumerate(scene.routines)
+        ]
+        update = {"routines": tuple(Routine.model_validate(routine, strict=False) for routine in routines)}
+        scene = scene.model_copy(update=update)
+    return scene
+
+
+def _cannot_follow(scene: CellScene) -> set[tuple[int, int]]:
+    try:
+        read_cell(scene.wire())
+    except BadInputError as error:
+        paths = [problem.path for problem in error.problems if problem.path.endswith(".action_after")]
+        found = [re.findall(r"\d+", path) for path in paths]
+        return {(int(routine), int(support)) for routine, support in found}
+    return set()
 
 
 @st.composite
@@ -71,7 +115,6 @@ def _supports(draw: st.DrawFn, names: list[str]) -> list[Support]:
             position=place,
             stabilize=draw(st.sampled_from([None, 0, 1.5])),
             verify=draw(st.sampled_from([None, "check"])),
-            action_after=draw(st.sampled_from([None, None, None, "blow_off", "move_safe"])),
         )
         for place in places
     ]
@@ -198,6 +241,63 @@ def test_every_plan_passes_the_verifier_and_walks_the_oracles_paths(data: st.Dat
     assert seen.end == made.end
     assert seen.moves == sum(step.action == "move" for step in made.steps)
     _check_legs(scene, made)
+
+
+@bounded
+@given(st.data())
+def test_a_plan_without_one_of_its_steps_is_refused_where_that_breaks_what_must_follow(data: st.DataObject) -> None:
+    scene = data.draw(cells(followed=True))
+    assert scene.state
+    made = built(scene, data.draw(intents(scene, most=3)))
+    assume(made is not None and any(_after(scene, step.target, step.position or "") for step in made.steps))
+    assert made is not None
+    assert _all_follow(scene, made.wire())
+    for at in range(len(made.steps)):
+        left = [dict(step, id=number) for number, step in enumerate(made.wire()[:at] + made.wire()[at + 1 :], 1)]
+        found = {problem.code for problem in verify(scene, left, scene.state).problems}
+        broken = not _all_follow(scene, left)
+        assert broken == bool(found & {"cell.action_after", "cell.move_safe"}), (at, found)
+
+
+def _all_follow(scene: CellScene, steps: list[dict[str, Any]]) -> bool:
+    """Whether every routine has behind it what the scene says; read from the front, the innermost chain first."""
+    assert scene.state
+    place, tool = scene.state.current_position, scene.state.current_tool
+    needs = {routine.name: routine.tool_needed for routine in scene.routines}
+
+    def behind(at: int) -> int:
+        """Where the list goes on behind this step and all that it has follow; -1 where that is not there."""
+        nonlocal place, tool
+        step = steps[at]
+        if step["action"] == "move":
+            place = step["target"]
+            return at + 1
+        here = step["position"]
+        tool = {"tool_attach": step.get("tool", tool), "tool_release": "none"}.get(step["target"], tool)
+        after = _after(scene, step["target"], here)
+        at += 1
+        if after == "move_safe":
+            safe = sorted(b for a, b in edges(scene) if a == here and _role(scene, b) == "safe")[0]
+            return behind(at) if at < len(steps) and steps[at]["target"] == safe else -1
+        if not after:
+            return at
+        waits = needs[after] not in (None, tool)
+        while at < len(steps) and at >= 0:
+            if (steps[at]["target"], steps[at].get("position")) == (after, here):
+                return behind(at)
+            if not waits or (steps[at]["action"] == "routine" and not steps[at]["target"].startswith("tool_")):
+                return -1
+            at = behind(at)
+        return -1
+
+    at = 0
+    while 0 <= at < len(steps):
+        at = behind(at)
+    return at >= 0
+
+
+def _role(scene: CellScene, name: str) -> str | None:
+    return next(place.role for place in scene.positions if place.name == name)
 
 
 def _check_legs(scene: CellScene, made: Sequence) -> None:
@@ -339,7 +439,7 @@ def test_an_edited_list_is_caught_or_right_and_its_repair_verifies(data: st.Data
 @settings(bounded, max_examples=200)
 @given(st.data())
 def test_no_shorter_sequence_keeps_what_a_repair_keeps(data: st.DataObject) -> None:
-    scene = data.draw(cells(even=True))
+    scene = _bare_tool_changes(data.draw(cells(even=True)))
     assert scene.state
     made = built(scene, data.draw(intents(scene)))
     assume(made is not None and len(made.steps) > 1)
@@ -357,50 +457,90 @@ def test_no_shorter_sequence_keeps_what_a_repair_keeps(data: st.DataObject) -> N
 Wanted = list[tuple[str, str, str | None, str | None]]
 
 
+def _bare_tool_changes(scene: CellScene) -> CellScene:
+    """The scene with at most a move to safety behind a tool change.
+
+    A repair does not weigh whether a step of the list could be the follower of a tool change made sooner than asked.
+    """
+    routines = []
+    for routine in scene.routines:
+        supports = [
+            support.model_copy(update={"action_after": None})
+            if routine.name.startswith("tool_") and support.action_after != "move_safe"
+            else support
+            for support in routine.supported_at
+        ]
+        routines.append(routine.model_copy(update={"supported_at": tuple(supports)}))
+    return scene.model_copy(update={"routines": tuple(routines)})
+
+
+Owed = tuple[str, str, bool]
+"""A routine ("" for the move to safety), where, and whether moves and tool changes may come before it."""
+
+Moment = tuple[int, str, str, tuple[Owed, ...]]
+"""How many of the wanted steps are done, where the robot is, what it holds and what is owed."""
+
+
 def _shortest_with(scene: CellScene, wanted: Wanted) -> int:
     """The fewest steps that hold these in this order: breadth-first over all a robot can do, one step at a time."""
     assert scene.state
-    start = (0, scene.state.current_position, scene.state.current_tool, "")
+    start: Moment = (0, scene.state.current_position, scene.state.current_tool, ())
     front, seen, steps = {start}, {start}, 0
     while front:
         if any(done == len(wanted) and not owed for done, _, _, owed in front):
             return steps
-        front = {after for spot in front for after in _one_step(scene, wanted, *spot)} - seen
+        front = {after for moment in front for after in _one_step(scene, wanted, moment)} - seen
         seen |= front
         steps += 1
     raise AssertionError("the repair found a way where there is none")
 
 
-def _one_step(
-    scene: CellScene, wanted: Wanted, done: int, place: str, tool: str, owed: str
-) -> list[tuple[int, str, str, str]]:
-    """Every move, tool change and wanted routine from here; a move to safety that is owed comes before all else."""
+def _one_step(scene: CellScene, wanted: Wanted, moment: Moment) -> list[Moment]:
+    """Every move, tool change, owed and wanted routine from here; what is owed at once comes before all else."""
+    done, place, tool, owed = moment
     following = wanted[done] if done < len(wanted) else None
-    moves = [owed] if owed else [b for a, b in edges(scene) if a == place]
-    found = [(done + (following == ("move", b, None, None)), b, tool, "") for b in moves]
-    if owed:
+    if owed and not owed[-1][0]:
+        safe = owed[-1][1]
+        return [(done + (following == ("move", safe, None, None)), safe, tool, owed[:-1])]
+    found: list[Moment] = []
+    if owed and owed[-1][1] == place:
+        found += _ran(scene, (done, place, tool, owed[:-1]), ("routine", owed[-1][0], place, None), following)
+    if owed and not owed[-1][2]:
         return found
+    found += [(done + (following == ("move", b, None, None)), b, tool, owed) for a, b in edges(scene) if a == place]
     stands = {stand.name: stand.stand for stand in scene.tools}
     if tool != "none" and stands[tool] == place:
-        step = ("routine", "tool_release", place, tool)
-        found += [(done + (step == following), place, "none", safe) for safe in _owed(scene, "tool_release", place)]
+        found += _ran(scene, moment, ("routine", "tool_release", place, tool), following)
     for name in [name for name, stand in stands.items() if tool == "none" and stand == place]:
-        step = ("routine", "tool_attach", place, name)
-        found += [(done + (step == following), place, name, safe) for safe in _owed(scene, "tool_attach", place)]
-    if following and following[0] == "routine" and following[2] == place and not following[1].startswith("tool_"):
-        needs = next(one.tool_needed for one in scene.routines if one.name == following[1])
-        if needs in (None, tool):
-            found += [(done + 1, place, tool, safe) for safe in _owed(scene, following[1], place)]
+        found += _ran(scene, moment, ("routine", "tool_attach", place, name), following)
+    if following and not owed and following[0] == "routine" and following[2] == place and following[3] is None:
+        found += _ran(scene, moment, following, following)
     return found
 
 
-def _owed(scene: CellScene, routine: str, place: str) -> list[str]:
-    """Where the robot must go straight after: nowhere (""), the safe place, or no way at all."""
+def _ran(
+    scene: CellScene, moment: Moment, step: tuple[str, str, str | None, str | None], following: Any
+) -> list[Moment]:
+    """The routine done, with what is owed after it; nothing when its tool is not held, or there is no safe place."""
+    done, place, tool, owed = moment
+    name = step[1]
+    needs = {routine.name: routine.tool_needed for routine in scene.routines}
+    tool = {"tool_release": "none", "tool_attach": str(step[3])}.get(name, tool)
+    if step[3] is None and needs[name] not in (None, tool):
+        return []
+    after = _after(scene, name, place)
+    if after == "move_safe":
+        safe = {one.name for one in scene.positions if one.role == "safe"}
+        places = sorted(b for a, b in edges(scene) if a == place and b in safe)[:1]
+        return [(done + (step == following), place, tool, (*owed, ("", safe_place, False))) for safe_place in places]
+    if after:
+        owed = (*owed, (after, place, needs[after] not in (None, tool)))
+    return [(done + (step == following), place, tool, owed)]
+
+
+def _after(scene: CellScene, routine: str, place: str) -> str | None:
     supports = [one for r in scene.routines if r.name == routine for one in r.supported_at if one.position == place]
-    if not supports or supports[0].action_after != "move_safe":
-        return [""]
-    safe = {one.name for one in scene.positions if one.role == "safe"}
-    return sorted(b for a, b in edges(scene) if a == place and b in safe)[:1]
+    return supports[0].action_after if supports else None
 
 
 def _edited(steps: list[dict[str, Any]], data: st.DataObject) -> list[dict[str, Any]]:

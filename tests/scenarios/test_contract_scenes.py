@@ -32,6 +32,8 @@ routines:
     required_tool: Welder
     supported_at: [{position: Work, stabilize: 0, verify: null, action_after: move_safe}]
   - {name: look, required_tool: none, supported_at: [{position: Work}, {position: Safe}]}
+  - {name: scan, supported_at: [{position: Safe, action_after: shoot}]}
+  - {name: shoot, required_tool: Camera, duration_s: 1, supported_at: [{position: Safe, stabilize: 0}]}
 state: {current_position: Home, current_tool: none}
 """
 FLEET = """
@@ -84,6 +86,34 @@ def test_section_4_zero_is_kept_null_left_out_and_move_safe_is_a_step(folder: Pa
         "stabilize": 0,
         "action_after": "move_safe",
     }
+
+
+def test_section_4_a_routine_after_a_routine_is_a_step_with_its_own_tool_change(folder: Path) -> None:
+    steps = steps_of(folder, [{"action": "routine", "routine": "scan"}])
+    assert [(step["id"], step["name"]) for step in steps] == [
+        (1, "Move to Safe"),
+        (2, "Scan at Safe"),
+        (3, "Move to Camera_Stand"),
+        (4, "Attach Camera"),
+        (5, "Move to Safe"),
+        (6, "Shoot at Safe"),
+    ]
+    assert [step.get("action_after") for step in steps] == [None, "shoot", None, None, None, None]
+    assert steps[-1]["stabilize"] == 0
+    (folder / "scan.json").write_text(json.dumps(steps))
+    assert beforehand("check", "scan.json", "--scene", "little.yaml", cwd=folder).returncode == 0
+    (folder / "short.json").write_text(json.dumps(steps[:-1]))
+    short = beforehand("check", "short.json", "--scene", "little.yaml", cwd=folder)
+    assert short.returncode == 1
+    assert "Shoot at Safe follows step 2 (Scan at Safe)" in short.stdout + short.stderr
+
+
+def test_section_4_an_action_after_that_goes_on_for_ever_is_a_problem_of_the_scene(folder: Path) -> None:
+    scene = CELL.replace("stabilize: 0}]}", "stabilize: 0, action_after: scan}]}").replace("little", "endless")
+    (folder / "endless.yaml").write_text(scene)
+    done = beforehand("scene", "check", "endless.yaml", cwd=folder)
+    assert done.returncode == 1
+    assert "scan -> shoot -> scan" in done.stdout + done.stderr
 
 
 def test_section_4_least_cost_then_fewest_moves_then_names(folder: Path) -> None:

@@ -255,10 +255,21 @@ def test_sequence_move_safe_without_a_safe_neighbour_is_an_error() -> None:
     assert (found.code, found.fixable_by) == ("cell.no_safe_place", "graph")
 
 
-def test_sequence_a_routine_as_action_after_is_kept_and_adds_nothing() -> None:
+def test_sequence_a_routine_as_action_after_is_the_next_step() -> None:
     made = plan(_three_routines(action_after="dot"), {"action": "routine", "routine": "draw"}, position="A")
-    assert targets(made) == ["B", "draw"]
-    assert made.steps[-1].action_after == "dot"
+    assert json.dumps(made.wire()[1:]) == (
+        '[{"id": 2, "name": "Draw at B", "action": "routine", "target": "draw", "position": "B", '
+        '"action_after": "dot"}, {"id": 3, "name": "Dot at B", "action": "routine", "target": "dot", "position": "B"}]'
+    )
+    assert made.goal_of == (1, 1, 1)
+
+
+def test_sequence_an_action_after_that_would_follow_itself_is_an_error() -> None:
+    with pytest.raises(BadInputError) as refused:
+        _three_routines(action_after="draw")
+    (found,) = refused.value.problems
+    assert (found.path, found.code) == ("routines[0].supported_at[0].action_after", "scene.action_after")
+    assert "draw -> draw" in found.says
 
 
 @pytest.mark.parametrize("after", ["blow_off", "seek", "MOVE_SAFE"])

@@ -12,7 +12,7 @@ from beforehand.app.dry_run import scene_document
 from beforehand.app.settings import KNOWN, Settings, load_settings
 from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.crafts.cell.graphs import GraphScenes, open_graph, pull_scene, push_scene, read_whole
-from beforehand.model.cell import CellScene
+from beforehand.model.cell import CellScene, Routine, Support
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, UnavailableError
 
 
@@ -169,3 +169,13 @@ def test_an_address_that_cannot_be_one_is_refused(text: str, tmp_path: Path) -> 
 def test_a_password_inside_an_address_stays_off_the_screen(value: Any, shown: Any) -> None:
     (graph,) = [setting for setting in KNOWN if setting.name == "graph"]
     assert graph.shown(value) == shown
+
+
+async def test_what_cannot_follow_in_a_graph_is_a_problem_to_mend_there() -> None:
+    scene = cell("A")
+    wipe = Routine(name="wipe", supported_at=(Support(position="A", action_after="wipe"),))
+    with pytest.raises(BadInputError) as caught:
+        await read_whole(MemoryGraph([scene.model_copy(update={"routines": (wipe,)})]), "cell")
+    (problem,) = caught.value.problems
+    assert (caught.value.code, problem.code, problem.fixable_by) == ("graph.invalid", "scene.action_after", "graph")
+    assert "wipe -> wipe" in problem.says

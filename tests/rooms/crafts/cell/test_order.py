@@ -1,6 +1,7 @@
 """Goals in free order: what is saved, what must stay behind what, and sizes no brute force can weigh."""
 
 import random
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from beforehand.crafts.cell.core.cost_matrix import CostMatrix
 from beforehand.crafts.cell.core.goals import resolve
 from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.crafts.cell.core.order import best_order
+from beforehand.crafts.cell.core.preview import preview
+from beforehand.crafts.cell.core.scene import read_cell
 from beforehand.model.cell import CellScene, CellState, Goal, Intent, Move, Position, Routine, Support, ToolStand
 from beforehand.model.errors import BadInputError
 
@@ -216,3 +219,50 @@ def test_a_good_order_given_is_never_made_worse() -> None:
     assert second.steps <= first.steps
     assert second.found[1] <= first.found[1]
     assert again.steps
+
+
+@pytest.mark.parametrize("tool", ["none", "Welder", "Camera"])
+def test_what_follows_a_goal_is_priced_as_it_is_planned(followed: CellScene, tool: str) -> None:
+    """Every order of goals whose followers change tools: steps and milliseconds, where it ends and with what."""
+    goals = [
+        work("tack_weld", "Pos_1"),
+        work("wipe", "Pos_1"),
+        work("tack_weld", "Pos_2"),
+        work("tack_weld", "Pos_3"),
+        {"action": "move", "position": "Safe_Pos_3"},
+    ]
+    state = CellState(current_position="Home", current_tool=tool)
+    lookup = Lookup(followed)
+    for order in permutations(range(len(goals))):
+        matrix = CostMatrix(lookup, resolve(lookup, [Goal.model_validate(goal) for goal in goals])[0], state)
+        made = build(followed, {"steps": [goals[index] for index in order]}, state)
+        seen = preview(followed, made.wire(), state)
+        assert matrix.price(order) == (len(made.steps), round(seen.duration_s * 1_000))
+        stop = matrix.first
+        for index in order:
+            leg = stop[index]
+            assert leg is not None
+            stop = leg[0]
+        assert stop.spot == (made.end.current_position, made.end.current_tool)
+
+
+def test_many_goals_with_followers_are_ordered_as_they_are_planned() -> None:
+    scene, intent = big_cell(10, 3, 30, 4)
+    routines = [
+        routine.model_copy(
+            update={
+                "required_tool": None if at == 2 else routine.required_tool,
+                "supported_at": tuple(
+                    support.model_copy(update={"action_after": f"r{at - 1}" if at and number % 3 else None})
+                    for number, support in enumerate(routine.supported_at)
+                ),
+            }
+        )
+        for at, routine in enumerate(scene.routines)
+    ]
+    scene = read_cell(scene.model_copy(update={"routines": tuple(routines)}).wire())
+    assert scene.state
+    found, saved = best_order(scene, intent, scene.state)
+    steps = build(scene, found, scene.state).wire()
+    assert saved.found == (len(steps), round(preview(scene, steps, scene.state).duration_s * 1_000))
+    assert saved.steps < 0.9 * (saved.steps_given or 0)

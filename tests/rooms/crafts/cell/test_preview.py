@@ -129,3 +129,25 @@ def test_a_cell_without_coordinates_is_a_line(star: CellScene) -> None:
         update={"positions": tuple(place.model_copy(update={"x": None, "y": None}) for place in star.positions)}
     )
     assert ascii_map(bare, ["Home", "Safe_Pos_1"]) == "weld_star: Home -> Safe_Pos_1"
+
+
+def test_a_follower_takes_its_own_time_once(followed: CellScene) -> None:
+    state = CellState(current_position="Pos_2", current_tool="Welder")
+    goal = {"steps": [{"action": "routine", "routine": "tack_weld", "position": "Pos_2"}]}
+    seen = preview(followed, to_plan_steps(build(followed, goal, state)), state)
+    assert [(moment.name, moment.end_s) for moment in seen.timeline] == [
+        ("Tack Weld at Pos_2", 1.5),
+        ("Wipe at Pos_2", 4.5),
+    ]
+
+
+def test_what_follows_at_the_stands_does_not_make_a_swap_two_changes(followed: CellScene) -> None:
+    state = CellState(current_position="Home", current_tool="Welder")
+    steps = build(followed, {"steps": [{"action": "attach_tool", "tool": "Camera"}]}, state).wire()
+    assert [step["target"] for step in steps if step["action"] == "routine"] == [
+        "tool_release",
+        "dust",
+        "tool_attach",
+        "focus",
+    ]
+    assert preview(followed, steps, state).tool_changes == 1

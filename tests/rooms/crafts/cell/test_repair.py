@@ -116,3 +116,61 @@ def test_wrong_metadata_is_put_right(star: CellScene, plan: list[dict[str, Any]]
     mended, proposal = repair_plan(star, plan, HOME)
     assert proposal.added == ()
     assert mended[6]["args"]["stabilize"] == 1.5
+
+
+AT_POS_1 = CellState(current_position="Pos_1", current_tool="Welder")
+
+
+@pytest.fixture
+def welded(followed: CellScene) -> list[dict[str, Any]]:
+    goals = [{"action": "routine", "routine": "tack_weld", "position": "Pos_1"}, {"action": "move", "position": "Home"}]
+    return to_plan_steps(build(followed, {"steps": goals}, AT_POS_1))
+
+
+def at_of(plan: list[dict[str, Any]], target: str) -> int:
+    return next(at for at, step in enumerate(plan) if step["args"]["target"] == target)
+
+
+def test_followers_and_their_tool_changes_are_kept_as_they_are(
+    followed: CellScene, welded: list[dict[str, Any]]
+) -> None:
+    mended, proposal = repair_plan(followed, welded, AT_POS_1)
+    assert mended == welded
+    assert (proposal.added, proposal.dropped) == ((), ())
+
+
+@pytest.mark.parametrize("target", ["wipe", "dust", "tool_attach", "focus", "inspect"])
+def test_a_follower_or_its_tool_change_that_was_removed_is_put_in_again(
+    followed: CellScene, welded: list[dict[str, Any]], target: str
+) -> None:
+    whole = [step["description"] for step in welded]
+    gone = welded.pop(at_of(welded, target))
+    mended, proposal = repair_plan(followed, welded, AT_POS_1)
+    assert verify(followed, mended, AT_POS_1).ok
+    assert [step.name for step in proposal.added] == [gone["description"]]
+    assert [step["description"] for step in mended] == whole
+    assert {step["goal"]["index"] for step in mended[:-1]} == {1}, "it serves the goal of the routine that it follows"
+
+
+def test_a_whole_change_for_a_follower_is_planned_anew(followed: CellScene, welded: list[dict[str, Any]]) -> None:
+    first, last = at_of(welded, "wipe") + 1, at_of(welded, "inspect")
+    del welded[first:last]
+    mended, proposal = repair_plan(followed, welded, AT_POS_1)
+    assert verify(followed, mended, AT_POS_1).ok
+    assert [step["args"]["target"] for step in mended].count("inspect") == 1
+    assert len(proposal.added) == last - first
+
+
+def test_a_detour_on_the_way_to_the_followers_tool_stays(followed: CellScene, welded: list[dict[str, Any]]) -> None:
+    at = at_of(welded, "dust") + 2
+    there = [{**welded[at], "args": {**welded[at]["args"], "target": place}} for place in ("Safe_Pos_2", "Home")]
+    steps = [*welded[: at + 1], *there, *welded[at + 1 :]]
+    plan = [{**step, "id": f"s{n}", "dependsOn": [f"s{n - 1}"] if n else []} for n, step in enumerate(steps)]
+    assert verify(followed, plan, AT_POS_1).ok
+    assert repair(followed, plan, AT_POS_1).added == ()
+
+
+def test_at_the_end_of_a_list_what_is_owed_is_put_in(followed: CellScene) -> None:
+    weld = {"id": 1, "action": "routine", "target": "tack_weld", "position": "Pos_2", "action_after": "wipe"}
+    state = CellState(current_position="Pos_2", current_tool="Welder")
+    assert [step.name for step in repair(followed, [weld], state).steps] == ["Tack Weld at Pos_2", "Wipe at Pos_2"]

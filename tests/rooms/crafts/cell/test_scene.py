@@ -54,13 +54,14 @@ def test_the_words_need_no_file() -> None:
 
 def test_both_spellings_are_read() -> None:
     routines = [
-        {"name": "r", "requiredTool": "none", "durationS": 3, "supportedAt": [{"position": "A", "actionAfter": "r"}]}
+        {"name": "r", "requiredTool": "none", "durationS": 3, "supportedAt": [{"position": "A", "actionAfter": "s"}]},
+        {"name": "s", "supportedAt": ["A"]},
     ]
     scene = read_cell(
         minimal(routines=routines, state={"currentPosition": "A"}, moves=[{"from": "A", "to": "B", "oneWay": True}])
     )
     assert scene.moves[0].one_way
-    assert scene.routines[0].supported_at[0].action_after == "r"
+    assert scene.routines[0].supported_at[0].action_after == "s"
 
 
 def test_the_same_key_in_two_spellings_is_a_problem() -> None:

@@ -1,12 +1,13 @@
 """Paths at sizes a brute force cannot follow: three ways of searching agree, and huge or tiny costs stay exact."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
 from beforehand.crafts.cell.core import topology as module
 from beforehand.crafts.cell.core.distances import distances_among
-from beforehand.crafts.cell.core.topology import Topology
+from beforehand.crafts.cell.core.topology import Topology, strong_components
 from beforehand.model.cell import CellScene, Move, Number, Position
 
 
@@ -119,3 +120,21 @@ def test_unknown_and_unreachable() -> None:
     assert topology.shortest_path("A", "Q") is None
     assert topology.shortest_path("A", "A") == ["A"]
     assert topology.reachable("A") == {"A"}
+
+
+def test_positions_that_can_be_left_and_come_back_to_are_one_component() -> None:
+    """Two loops with a one-way move between them, and a position nobody gets to; against what `reachable` says."""
+    pairs = [("A", "B"), ("B", "C"), ("C", "A"), ("C", "D"), ("D", "E"), ("E", "D"), ("F", "A")]
+    moves = tuple(Move(source=a, target=b, one_way=True) for a, b in pairs)
+    scene = CellScene(name="loops", positions=tuple(Position(name=name) for name in "FEDCBA"), moves=moves)
+    numbers, topology = strong_components("FEDCBA", moves), Topology(scene)
+    for a in "ABCDEF":
+        for b in "ABCDEF":
+            assert (numbers[a] == numbers[b]) == (b in topology.reachable(a) and a in topology.reachable(b))
+
+
+def test_a_line_of_a_hundred_thousand_positions_has_components() -> None:
+    names = [f"P{at}" for at in range(100_000)]
+    there = [Move(source=a, target=b, one_way=True) for a, b in pairwise(names)]
+    assert len(set(strong_components(names, there).values())) == len(names)
+    assert set(strong_components(names, [*there, Move(source=names[-1], target=names[0])]).values()) == {0}

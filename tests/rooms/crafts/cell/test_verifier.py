@@ -205,3 +205,65 @@ def test_a_step_taken_out_is_not_drowned_in_wrong_numbers(star: CellScene, steps
 def test_steps_without_names_get_the_builders(steps: list[dict[str, Any]]) -> None:
     nameless = [{key: value for key, value in step.items() if key != "name"} for step in steps]
     assert [atomic_step(step).wire() for step in nameless] == steps
+
+
+AT_POS_1 = CellState(current_position="Pos_1", current_tool="Welder")
+
+
+def welded(scene: CellScene) -> list[dict[str, Any]]:
+    """Tack weld, wipe, the change to the camera with what follows at the stands, inspect, and off to safety."""
+    goal = {"action": "routine", "routine": "tack_weld", "position": "Pos_1"}
+    return build(scene, {"steps": [goal]}, AT_POS_1).wire()
+
+
+def found_in(scene: CellScene, steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    problems = verify(scene, renumbered(steps), AT_POS_1).problems
+    return [(problem.path, problem.says) for problem in problems if problem.code == "cell.action_after"]
+
+
+def test_what_must_follow_may_have_its_tool_change_before_it(followed: CellScene) -> None:
+    assert verify(followed, welded(followed), AT_POS_1).ok
+
+
+def test_a_follower_that_is_not_there_is_told_with_both_steps(followed: CellScene) -> None:
+    steps = welded(followed)
+    del steps[1]
+    says = (
+        "Wipe at Pos_1 follows step 1 (Tack Weld at Pos_1), so it must be the next step; step 2 is Move to Safe_Pos_1."
+    )
+    assert found_in(followed, steps) == [("steps[0]", says)]
+
+
+def test_a_follower_with_its_tool_change_may_wait_for_nothing_else(followed: CellScene) -> None:
+    steps = welded(followed)
+    at = next(at for at, step in enumerate(steps) if step["target"] == "inspect")
+    other = {"id": 0, "action": "routine", "target": "wipe", "position": "Pos_1", "action_after": "inspect"}
+    only = "Inspect at Pos_1 follows step 2 (Wipe at Pos_1), so only moves and tool changes may come before it"
+    assert found_in(followed, [*steps[:at], other, *steps[at:]]) == [
+        ("steps[1]", f"{only}; step {at + 1} is Wipe at Pos_1.")
+    ]
+    assert found_in(followed, steps[:at]) == [("steps[1]", f"{only}; the list ends before it.")]
+
+
+def test_promises_nest_and_none_is_forgotten(followed: CellScene) -> None:
+    """Without what follows at the stands, and without the inspection the tools were changed for."""
+    steps = [step for step in welded(followed) if step["target"] not in ("dust", "focus", "inspect")]
+    told = [says for _, says in found_in(followed, steps)]
+    assert [says.split(" follows ")[0] for says in told] == [
+        "Dust at Tool_Weld_Position",
+        "Focus at Tool_Camera_Position",
+        "Inspect at Pos_1",
+    ]
+
+
+def test_a_follower_somewhere_else_is_not_the_one(followed: CellScene) -> None:
+    steps = [{**step, "position": "Pos_2"} if step["target"] == "wipe" else step for step in welded(followed)]
+    assert "step 2 is Wipe at Pos_2" in found_in(followed, steps)[0][1]
+
+
+def test_a_skipped_follower_is_missed(followed: CellScene) -> None:
+    goal = {"action": "routine", "routine": "tack_weld", "position": "Pos_1"}
+    plan = to_plan_steps(build(followed, {"steps": [goal]}, AT_POS_1))
+    plan[1]["status"] = "skipped"
+    (problem,) = [one for one in verify(followed, plan, AT_POS_1).problems if one.code == "cell.action_after"]
+    assert problem.says.startswith("Wipe at Pos_1 follows step 'step_1' (Tack Weld at Pos_1)")

@@ -48,6 +48,7 @@ class CostMatrix:
         self.tasks = tasks
         self.start: Spot = (state.current_position, state.current_tool)
         involved = {task.tool for task in tasks if task.tool} | {state.current_tool}
+        involved |= {tool for task in tasks for tool in self.tools_behind(task)}
         self.stands = {tool: stand for tool in sorted(involved) if (stand := lookup.stand(tool))}
         places = (
             {state.current_position} | {task.position for task in tasks if task.position} | set(self.stands.values())
@@ -66,6 +67,10 @@ class CostMatrix:
     def _ends(self, place: str) -> list[str]:
         safe = self.lookup.safe_neighbour(place) if place in self.lookup.positions else None
         return [safe] if safe else []
+
+    def tools_behind(self, task: Task) -> list[str]:
+        """The tools of the routines that follow this goal's, one for each that needs any."""
+        return [routine.tool_needed for routine in self.lookup.chain(task.support) if routine.tool_needed]
 
     def price(self, order: Sequence[int]) -> Price | None:
         """The whole order, by indexes into the tasks; None when some part of it cannot be done."""
@@ -132,6 +137,23 @@ class CostMatrix:
         return (place, wanted), price
 
     def _run(
+        self, place: str, tool: str, target: str, support: Support | None, price: Price, routine: str
+    ) -> tuple[Spot, Price] | None:
+        """The way there and the routine, then all that follow it there."""
+        done = self._do(place, tool, target, support, price, routine)
+        while done and (follower := self.lookup.follower(support, done[0][1])):
+            spot, price = done
+            if not follower.at_once:
+                changed = self.change(spot, follower.tool or NO_TOOL)
+                if changed is None:
+                    return None
+                spot, more = changed
+                price = price[0] + more[0], price[1] + more[1]
+            support = self.lookup.support(follower.routine, target)
+            done = self._do(*spot, target, support, price, follower.routine)
+        return done
+
+    def _do(
         self, place: str, tool: str, target: str, support: Support | None, price: Price, routine: str
     ) -> tuple[Spot, Price] | None:
         a, b = self.at[place], self.at[target]

@@ -22,14 +22,18 @@ class Rows:
     def __init__(self, matrix: CostMatrix) -> None:
         self.matrix = matrix
         count = len(matrix.tasks)
-        self.scale = 0.4 / max(1, max(map(max, matrix.time)) * (count + 1) * 3)
+        behind = [len(matrix.tools_behind(task)) for task in matrix.tasks]
+        self.scale = 0.4 / max(1, max(map(max, matrix.time)) * (count + 1) * 3 * (1 + max(behind, default=0)))
         moves = np.array(matrix.moves, dtype=np.float64)
         time = np.array(matrix.time, dtype=np.float64)
         self.between: Floats = np.where(moves < 0, FAR, moves + time * self.scale)
         self.tools = sorted(matrix.stands)
-        plain = [task.action in ("move", "routine") for task in matrix.tasks]
+        plain = [
+            task.action in ("move", "routine") and not (more and task.tool is None)
+            for task, more in zip(matrix.tasks, behind, strict=True)
+        ]
         self.odd = [index for index in range(count) if not plain[index]]
-        """Goals that attach or release: few, and priced one by one."""
+        """Goals that attach or release, or take any tool and are followed by what needs one: priced one by one."""
         self.where = np.array([matrix.at.get(task.position, 0) for task in matrix.tasks])
         self.need = np.array([self._tool(task.tool) if plain[at] else -1 for at, task in enumerate(matrix.tasks)])
         self.there: Floats = np.array([self._in_place(index) if plain[index] else 0.0 for index in range(count)])

@@ -1,16 +1,16 @@
 """Where an edited step list had best change tools: the fewest steps that keep all its own steps in their order.
 
 The steps that are kept say where the robot goes. What it holds on the way is free, so a tool that is missing later is
-taken when the robot passes its stand, not fetched on a second trip. All choices are weighed, step by step, for every
-tool the robot can hold.
+taken when the robot passes its stand, not fetched on a second trip. So is when a routine is put in that has to follow
+another and first needs its tool. All choices are weighed, step by step, for every tool the robot can hold.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from beforehand.crafts.cell.core.lookup import Lookup
+from beforehand.crafts.cell.core.lookup import Follower, Lookup
 from beforehand.crafts.cell.core.steplist import Line
-from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE
+from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, Support
 
 
 class Spot(NamedTuple):
@@ -18,67 +18,181 @@ class Spot(NamedTuple):
     tool: str
     unclaimed: bool = False
     """The last step is a move to safety that came by itself; the list's own move there is that very step."""
-    idle: bool = False
-    """The tool was changed by choice and nothing has needed it yet: no step of the list is left out for that."""
+    instead_of: str = ""
+    """The tool that was changed by choice, while nothing has needed the new one: no step is left out for that."""
+    owed: tuple[Follower, ...] = ()
+    """The routines that have to follow, the next one last."""
+
+
+class Choice(NamedTuple):
+    """What is put in before a line, beside what it needs: routines that are owed, then a change of tool."""
+
+    paid: int = 0
+    tool: str = ""
+    """The tool (or `none`) to change to, "" to leave it as it is."""
 
 
 Toll = tuple[int, int]
 """Steps made, and steps of the list left out."""
 
-Way = tuple[Toll, tuple["Way", str] | None]
-"""What it took to come here; the way before the last choice, and that choice ("" for none)."""
+Way = tuple[Toll, tuple["Way", Choice] | None]
+"""What it took to come here; the way before the last choice, and that choice."""
 
 
-def best_changes(lookup: Lookup, lines: Sequence[Line], place: str, tool: str) -> list[str]:
-    """For every line the tool (or `none`) to change to before it, "" where it is left as it is; [] when none works."""
+def best_choices(lookup: Lookup, lines: Sequence[Line], place: str, tool: str) -> list[Choice]:
+    """For every line what to put in before it; [] when nothing works."""
     gaps = _Gaps(lookup, lines)
     ways: dict[Spot, Way] = {Spot(place, tool): ((0, 0), None)}
-    for line in lines:
+    for line, work in zip(lines, _coming_work(lookup, lines), strict=True):
         onward: dict[Spot, Way] = {}
         for spot, way in ways.items():
-            for choice, end, (steps, left_out) in gaps.choices(spot, line):
+            for choice, end, (steps, left_out) in gaps.choices(spot, line, work):
                 toll = (way[0][0] + steps, way[0][1] + left_out)
                 if end not in onward or toll < onward[end][0]:
                     onward[end] = (toll, (way, choice))
         ways = onward
-    if not ways:
-        return []
-    return _choices(min(ways.items(), key=lambda item: (item[1][0], item[0]))[1])
+    ends = [((way[0][0] + steps, way[0][1]), spot, way) for spot, way in ways.items() for steps in gaps.rest(spot)]
+    return _choices(min(ends, key=lambda end: end[:2])[2]) if ends else []
 
 
-def _choices(way: Way) -> list[str]:
-    made: list[str] = []
+def _coming_work(lookup: Lookup, lines: Sequence[Line]) -> list[Line | None]:
+    """For every line the routine that is run next, itself included; tool changes and what follows them do not count."""
+    changing: list[bool] = []
+    follows: Follower | None = None
+    for line in lines:
+        changing.append(is_tool_change(line) or bool(follows and pays(follows, line)))
+        support = lookup.support(line.text("target") or "", line.text("position") or "")
+        follows = lookup.follower(support, "") if changing[-1] else None
+    coming: list[Line | None] = []
+    work: Line | None = None
+    for line, changes in zip(reversed(lines), reversed(changing), strict=True):
+        work = line if line.action == "routine" and not changes else work
+        coming.append(work)
+    return coming[::-1]
+
+
+def _choices(way: Way) -> list[Choice]:
+    made: list[Choice] = []
     while way[1] is not None:
         way, choice = way[1]
         made.append(choice)
     return made[::-1]
 
 
+def is_tool_change(line: Line) -> bool:
+    return line.action == "routine" and line.text("target") in (ATTACH, RELEASE)
+
+
+def does_nothing(line: Line, place: str | None, tool: str) -> bool:
+    """Whether the robot is there already, or holds by now what it should after a tool change."""
+    if line.action == "move":
+        return line.text("target") == place
+    named = line.text("tool")
+    return is_tool_change(line) and (named == tool if line.text("target") == ATTACH else named != tool)
+
+
+def pays(owed: Follower, line: Line) -> bool:
+    """Whether the line is the routine that has to follow."""
+    ran = (line.action, line.text("target"), line.text("position"))
+    return ran == ("routine", owed.routine, owed.position)
+
+
+def may_wait(owed: Follower, line: Line | None) -> bool:
+    """Whether the routine that has to follow may wait for this line, or is this line itself."""
+    if line is None or pays(owed, line):
+        return line is not None
+    return not owed.at_once and (line.action == "move" or is_tool_change(line))
+
+
 class _Gaps:
     def __init__(self, lookup: Lookup, lines: Sequence[Line]) -> None:
         self.lookup = lookup
         needed = {self._needs(line) for line in lines} | {line.text("tool") for line in lines}
+        needed |= {routine.tool_needed for support in self._supports(lines) for routine in lookup.chain(support)}
         self.tools = [NO_TOOL, *sorted(tool for tool in needed if tool and lookup.stand(tool))]
         self._far: dict[tuple[str, str], int | None] = {}
+
+    def _supports(self, lines: Sequence[Line]) -> list[Support]:
+        ran = dict.fromkeys((line.text("target") or "", line.text("position") or "") for line in lines)
+        return [support for name, place in ran if (support := self.lookup.support(name, place))]
 
     def _needs(self, line: Line) -> str | None:
         routine = self.lookup.routines.get(line.text("target") or "") if line.action == "routine" else None
         return routine.tool_needed if routine else None
 
-    def choices(self, spot: Spot, line: Line) -> Iterator[tuple[str, Spot, Toll]]:
-        """The line done as things are, and done after a change to each other tool."""
+    def choices(self, spot: Spot, line: Line, work: Line | None) -> Iterator[tuple[Choice, Spot, Toll]]:
+        """The line done as things are, or after what is owed, and done after a change to each other tool."""
+        for paid, at, before in self._paid(spot, work):
+            for tool, end, (steps, left_out) in self._changes(at, line):
+                yield Choice(paid, tool), end, (before + steps, left_out)
+
+    def _paid(self, spot: Spot, work: Line | None) -> Iterator[tuple[int, Spot, int]]:
+        """Nothing that is owed done yet, or so many routines of it, each with its tool change; not what is to come."""
+        yield 0, spot, 0
+        count, steps = 0, 0
+        while spot.owed and not (work and pays(spot.owed[-1], work)):
+            waits = not spot.owed[-1].at_once
+            done = self._pay(spot)
+            if done is None:
+                return
+            spot, count, steps = done[0], count + 1, steps + done[1]
+            if waits:
+                yield count, spot, steps
+
+    def _changes(self, spot: Spot, line: Line) -> Iterator[tuple[str, Spot, Toll]]:
         done = self._do(spot, line)
         if done is not None:
             yield "", *done
-        if (line.action == "routine" and line.text("target") in (ATTACH, RELEASE)) or self._needs(line):
+        if is_tool_change(line):
             return
-        for tool in self.tools:
+        awaited, needed = spot.owed[-1].tool if spot.owed else None, self._needs(line)
+        for tool in self.tools if needed is None else [needed]:
             changed = self._change(spot, tool) if tool != spot.tool else None
-            done = self._do(changed[0]._replace(idle=True), line) if changed else None
+            instead_of = "" if tool == awaited else spot.instead_of or spot.tool
+            done = self._do(changed[0]._replace(instead_of=instead_of), line) if changed else None
             if changed and done:
                 yield tool, done[0], (changed[1] + done[1][0], done[1][1])
 
+    def rest(self, spot: Spot) -> list[int]:
+        """The steps that all takes that is owed at the end; [] when it cannot be done."""
+        done = self._pay_down(spot, None)
+        return [done[1]] if done else []
+
+    def _pay_down(self, spot: Spot, line: Line | None) -> tuple[Spot, int] | None:
+        """What is owed is done, as far as it may not wait for this line."""
+        steps = 0
+        if line is not None and does_nothing(line, spot.place, spot.tool):
+            return spot, steps
+        while spot.owed and not may_wait(spot.owed[-1], line):
+            done = self._pay(spot)
+            if done is None:
+                return None
+            spot, steps = done[0], steps + done[1]
+        return spot, steps
+
+    def _pay(self, spot: Spot) -> tuple[Spot, int] | None:
+        owed = spot.owed[-1]
+        held = self._held(spot._replace(owed=spot.owed[:-1]), owed.tool)
+        if held is None:
+            return None
+        ran = self._routine(held[0], owed.routine, owed.position, held[0].tool)
+        return ran and (ran[0], held[1] + ran[1])
+
     def _do(self, spot: Spot, line: Line) -> tuple[Spot, Toll] | None:
+        paid = self._pay_down(spot, line)
+        if paid is None:
+            return None
+        spot, before = paid
+        done = self._do_line(spot, line)
+        return done and (done[0], (before + done[1][0], done[1][1]))
+
+    def _claimed(self, spot: Spot, line: Line) -> Spot:
+        """Where the line is the very routine that is owed, that is owed no more."""
+        if not spot.owed or not pays(spot.owed[-1], line):
+            return spot
+        return spot._replace(owed=spot.owed[:-1])
+
+    def _do_line(self, spot: Spot, line: Line) -> tuple[Spot, Toll] | None:
         target = line.text("target") or ""
         if line.action == "move":
             return self._move(spot, target)
@@ -86,7 +200,7 @@ class _Gaps:
             return self._hold(spot, line.text("tool") or "")
         if target == RELEASE:
             return self._free(spot, line.text("tool") or "")
-        return self._run(spot, target, line.text("position") or "", self._needs(line))
+        return self._run(spot, line)
 
     def _move(self, spot: Spot, target: str) -> tuple[Spot, Toll] | None:
         """A single allowed move of the list is kept as it is, even if the settled path goes a cheaper way round."""
@@ -99,48 +213,65 @@ class _Gaps:
 
     def _hold(self, spot: Spot, tool: str) -> tuple[Spot, Toll] | None:
         if spot.tool == tool:
-            return None if spot.idle else (spot, (0, 1))
+            return None if spot.instead_of not in ("", tool) else (spot, (0, 1))
         changed = self._change(spot, tool)
         return changed and (changed[0], (changed[1], 0))
 
     def _free(self, spot: Spot, tool: str) -> tuple[Spot, Toll] | None:
         if spot.tool != tool:
-            return None if spot.idle else (spot, (0, 1))
+            return None if spot.instead_of == tool else (spot, (0, 1))
         changed = self._change(spot, NO_TOOL)
         return changed and (changed[0], (changed[1], 0))
 
-    def _run(self, spot: Spot, name: str, place: str, needed: str | None) -> tuple[Spot, Toll] | None:
-        before = 0
-        if needed is not None:
-            changed = self._change(spot, needed) if spot.tool != needed else (spot, 0)
-            if changed is None:
-                return None
-            spot, before = changed[0]._replace(idle=False), changed[1]
-        ran = self._routine(spot, name, place)
-        return ran and (ran[0], (before + ran[1], 0))
+    def _run(self, spot: Spot, line: Line) -> tuple[Spot, Toll] | None:
+        """The line pays what was owed before its tool change or, where nothing was, what the change has made owed."""
+        claimed = self._claimed(spot, line)
+        held = self._held(claimed, self._needs(line))
+        if held is None:
+            return None
+        ready = held[0] if claimed is not spot else self._claimed(held[0], line)
+        ran = self._routine(ready, line.text("target") or "", line.text("position") or "", ready.tool)
+        return ran and (ran[0], (held[1] + ran[1], 0))
+
+    def _held(self, spot: Spot, needed: str | None) -> tuple[Spot, int] | None:
+        """The tool that a routine needs is on."""
+        if needed is None:
+            return spot, 0
+        changed = self._change(spot, needed) if spot.tool != needed else (spot, 0)
+        return changed and (changed[0]._replace(instead_of=""), changed[1])
 
     def _change(self, spot: Spot, tool: str) -> tuple[Spot, int] | None:
         """Release what is held, attach what is wanted."""
-        steps, at = 0, spot._replace(idle=False)
-        for name, moved in ((RELEASE, spot.tool), (ATTACH, tool)):
+        steps, at = 0, spot._replace(instead_of="")
+        for name, moved, after in ((RELEASE, spot.tool, NO_TOOL), (ATTACH, tool, tool)):
             if moved == NO_TOOL:
                 continue
             stand = self.lookup.stand(moved)
-            ran = self._routine(at, name, stand) if stand else None
+            ran = self._routine(at, name, stand, after) if stand else None
             if ran is None:
                 return None
             at, steps = ran[0], steps + ran[1]
-        return at._replace(tool=tool), steps
+        return at, steps
 
-    def _routine(self, spot: Spot, name: str, place: str) -> tuple[Spot, int] | None:
+    def _routine(self, spot: Spot, name: str, place: str, tool: str) -> tuple[Spot, int] | None:
+        """The way there and the routine, which leaves this tool on; what is owed at once is done before."""
+        before = 0
+        while spot.owed and spot.owed[-1].at_once:
+            done = self._pay(spot)
+            if done is None:
+                return None
+            spot, before = done[0], before + done[1]
         far = self._distance(spot.place, place)
         support = self.lookup.support(name, place)
         if far is None:
             return None
+        steps = before + far + 1
+        follower = self.lookup.follower(support, tool)
         if support is None or support.action_after != MOVE_SAFE:
-            return spot._replace(place=place, unclaimed=False), far + 1
+            owed = (*spot.owed, follower) if follower else spot.owed
+            return spot._replace(place=place, tool=tool, unclaimed=False, owed=owed), steps
         safe = self.lookup.safe_neighbour(place)
-        return None if safe is None else (spot._replace(place=safe, unclaimed=True), far + 2)
+        return None if safe is None else (spot._replace(place=safe, tool=tool, unclaimed=True), steps + 1)
 
     def _distance(self, start: str, end: str) -> int | None:
         key = (start, end)

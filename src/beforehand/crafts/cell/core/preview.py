@@ -96,6 +96,15 @@ def _milliseconds(watch: Watch, line: Line, position: str | None) -> int:
 
 
 def _tool_changes(lines: list[Line]) -> int:
-    done = [line.text("target") for line in lines if line.action == "routine"]
+    """A routine that only follows a release at the stand does not make the exchange two changes."""
+    ran = [line for line in lines if line.action == "routine"]
+    done = [line.text("target") for before, line in zip([None, *ran], ran, strict=False) if not _follows(before, line)]
     swaps = sum(pair == (RELEASE, ATTACH) for pair in pairwise(done))
     return done.count(ATTACH) + done.count(RELEASE) - swaps
+
+
+def _follows(before: Line | None, line: Line) -> bool:
+    if before is None:
+        return False
+    asked = (before.text("action_after"), before.text("position"))
+    return asked == (line.text("target"), line.text("position"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from beforehand.crafts.cell.core.gaps import best_changes
+from beforehand.crafts.cell.core.gaps import Choice, best_choices, does_nothing, may_wait, pays
 from beforehand.crafts.cell.core.goals import titled
 from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.crafts.cell.core.plan_steps import plan_step
@@ -30,6 +30,8 @@ class Repair:
     problems: tuple[Problem, ...]
     """What no planning can mend: unknown names, missing paths, unsupported positions."""
     end: CellState
+    behind: frozenset[int] = frozenset()
+    """Places (from 0) of steps that were put in because a step before them has them follow."""
 
     @property
     def added(self) -> tuple[AtomicStep, ...]:
@@ -56,20 +58,22 @@ def repair(scene: CellScene, steps: Any, state: CellState, *, topology: Topology
     plain = _mended(lookup, lines, state, amiss, [])
     if plain.problems or not plain.added:
         return plain
-    return _mended(lookup, lines, state, amiss, best_changes(lookup, lines, state.current_position, state.current_tool))
+    choices = best_choices(lookup, lines, state.current_position, state.current_tool)
+    return _mended(lookup, lines, state, amiss, choices)
 
 
 def _mended(
-    lookup: Lookup, lines: list[Line], state: CellState, amiss: list[Problem], changes: Sequence[str]
+    lookup: Lookup, lines: list[Line], state: CellState, amiss: list[Problem], choices: Sequence[Choice]
 ) -> Repair:
-    """The lines done one after the other, with a change of tool before those that ask for one."""
+    """The lines done one after the other, with what is chosen put in before them."""
     start = state.current_position if state.current_position in lookup.positions else None
     mending = _Mending(lookup, Walk(lookup, start, state.current_tool))
     mending.problems += amiss
-    for line, change in zip(lines, changes or [""] * len(lines), strict=True):
+    for line, choice in zip(lines, choices or [Choice()] * len(lines), strict=True):
         mending.begin(line)
-        mending.change(change)
+        mending.put_in(choice)
         mending.take(line)
+    mending.pay_down(None)
     return mending.result(state)
 
 
@@ -116,13 +120,16 @@ def _without(
 
 
 def _goals_served(steps: list[dict[str, Any]], proposal: Repair) -> list[dict[str, Any] | None]:
-    """A step that was put in serves the goal of the next survivor."""
+    """A step that was put in serves the goal of the next survivor, or of the last one where it has to follow that."""
     goals: list[dict[str, Any] | None] = []
     following: dict[str, Any] | None = None
     for place in reversed(proposal.origin):
         following = steps[place].get("goal") if place is not None else following
         goals.append(following)
-    return goals[::-1]
+    goals.reverse()
+    for at in sorted(proposal.behind):
+        goals[at] = goals[at - 1]
+    return goals
 
 
 class _Mending:
@@ -131,20 +138,37 @@ class _Mending:
         self.walk = walk
         self.origin: list[int | None] = []
         self.dropped: list[int] = []
+        self.behind: set[int] = set()
+        """Steps that were put in because a step before them has them follow."""
         self.problems: list[Problem] = []
 
     def begin(self, line: Line) -> None:
         """What is wrong from here on is told of this line."""
         self.walk.goal, self.walk.label = line.at + 1, line.label
 
-    def change(self, tool: str) -> None:
-        """Have another tool on, or none, before the next line asks for it."""
-        if tool == NO_TOOL:
+    def put_in(self, choice: Choice) -> None:
+        """Do what is owed so far, and have another tool on, or none, before the next line asks for it."""
+        for _ in range(choice.paid):
+            self._pay()
+        if choice.tool == NO_TOOL:
             self.walk.put_back()
-        elif tool:
-            self.walk.hold(tool)
+        elif choice.tool:
+            self.walk.hold(choice.tool)
+
+    def pay_down(self, line: Line | None) -> None:
+        """Do what is owed, as far as it may not wait for this line."""
+        if line is not None and does_nothing(line, self.walk.position, self.walk.tool):
+            return
+        while self.walk.owed and not may_wait(self.walk.owed[-1], line):
+            self._pay()
+
+    def _pay(self) -> None:
+        before = len(self.walk.steps)
+        self.walk.pay()
+        self.behind.update(range(before, len(self.walk.steps)))
 
     def take(self, line: Line) -> None:
+        self.pay_down(line)
         target = line.text("target") or ""
         if line.action == "move":
             self._move(line, target)
@@ -152,6 +176,13 @@ class _Mending:
             self._tool(line, target)
         else:
             self._routine(line, target)
+
+    def _claim(self, line: Line) -> bool:
+        """Where the line is the very routine that is owed, that is owed no more."""
+        claims = bool(self.walk.owed) and pays(self.walk.owed[-1], line)
+        if claims:
+            self.walk.owed.pop()
+        return claims
 
     def result(self, state: CellState) -> Repair:
         walk = self.walk
@@ -161,7 +192,7 @@ class _Mending:
             end = CellState(current_position=walk.spots[-1][0], current_tool=walk.spots[-1][1])
         steps = tuple(act.numbered(number) for number, act in enumerate(walk.steps, 1))
         problems = (*self.problems, *walk.problems)
-        return Repair(steps, tuple(self.origin), tuple(self.dropped), problems, end)
+        return Repair(steps, tuple(self.origin), tuple(self.dropped), problems, end, frozenset(self.behind))
 
     def _keep(self, at: int, place: int) -> None:
         """The step at this index of the walk is the given one; what came before it was put in."""
@@ -201,8 +232,11 @@ class _Mending:
             self._cannot(line, place, says, "cell.unsupported", list(self.lookup.supports[name]))
             return
         needed = self.lookup.routines[name].tool_needed
+        claimed = self._claim(line)
         if needed and self._known(line, "tool", needed, list(self.lookup.tools)):
             self.walk.hold(needed)
+        if not claimed:
+            self._claim(line)
         self.walk.go_to(place)
         at = len(self.walk.steps)
         self.walk.run(f"{titled(name)} at {place}", name, place, support)

@@ -6,6 +6,7 @@ are reported together. What is legal but odd, such as a position no path leads t
 
 from typing import Any
 
+from beforehand.crafts.cell.core.action_after import Ways, check_actions_after
 from beforehand.crafts.cell.core.shape import read_moves, read_positions, read_routines, read_state, read_tools
 from beforehand.crafts.cell.core.topology import Topology
 from beforehand.model.cell import (
@@ -22,7 +23,7 @@ from beforehand.model.cell import (
 )
 from beforehand.model.errors import BadInputError
 from beforehand.model.paper import Paper
-from beforehand.model.reason import Problem, unknown
+from beforehand.model.reason import Problem
 from beforehand.ports.machines import MachineKinds
 
 KEYS = ("kind", "name", "positions", "moves", "tools", "routines", "state", "speed_mps", "controller")
@@ -122,28 +123,12 @@ def _check_sense(
         paper.unique(supports, "supported position")
         for where, place in supports:
             paper.known(place, where, "position", places)
-    _check_actions_after(paper, routines)
+    ways = Ways([place for _, place in positions], [move for _, move in moves])
+    check_actions_after(paper, routines, [tool for _, tool in tools], ways)
     if state:
         paper.known(state.current_position, "state.current_position", "position", places)
         if state.current_tool != NO_TOOL:
             paper.known(state.current_tool, "state.current_tool", "tool", names)
-
-
-def _check_actions_after(paper: Paper, routines: list[tuple[str, Routine]]) -> None:
-    """What follows a routine is `move_safe`, or a routine that runs at the same position."""
-    at_place: dict[str, list[str]] = {}
-    for _, routine in routines:
-        for support in routine.supported_at:
-            at_place.setdefault(support.position, []).append(routine.name)
-    for path, routine in routines:
-        for at, support in enumerate(routine.supported_at):
-            valid = [MOVE_SAFE, *at_place[support.position]]
-            if support.action_after and support.action_after not in valid:
-                told = unknown(
-                    "action_after", support.action_after, valid, inside=support.position, plural="actions there"
-                )
-                where = f"{path}.supported_at[{at}].action_after"
-                paper.add(where, told.says, code="scene.unknown_action_after", nearest=told.nearest)
 
 
 def _check_moves(paper: Paper, moves: list[tuple[str, Move]], places: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from heapq import heappop, heappush
 from typing import Any
 
-from beforehand.model.cell import CellScene, Number
+from beforehand.model.cell import CellScene, Move, Number
 from beforehand.ports.compiled import has_scipy
 
 SMALL = 400
@@ -240,6 +240,46 @@ def _spread(front: list[int], edges: list[list[int]], seen: dict[int, int], dept
                 seen[v] = depth
                 reached.append(v)
     return reached
+
+
+def strong_components(places: Iterable[str], moves: Iterable[Move]) -> dict[str, int]:
+    """A number for every position; two have the same where each can be reached from the other. Linear in the size."""
+    ahead: dict[str, list[str]] = {place: [] for place in places}
+    behind: dict[str, list[str]] = {place: [] for place in ahead}
+    for move in moves:
+        if move.source in ahead and move.target in ahead:
+            for u, v in ((move.source, move.target),) + (() if move.one_way else ((move.target, move.source),)):
+                ahead[u].append(v)
+                behind[v].append(u)
+    numbers: dict[str, int] = {}
+    for place in reversed(_finished(ahead)):
+        if place not in numbers:
+            number, todo = len(numbers), [place]
+            numbers[place] = number
+            while todo:
+                new = [before for before in behind[todo.pop()] if before not in numbers]
+                numbers.update(dict.fromkeys(new, number))
+                todo += new
+    return numbers
+
+
+def _finished(ahead: dict[str, list[str]]) -> list[str]:
+    """The positions as a search into the depth leaves them."""
+    seen: set[str] = set()
+    finished: list[str] = []
+    for start in ahead:
+        if start in seen:
+            continue
+        seen.add(start)
+        way = [(start, iter(ahead[start]))]
+        while way:
+            following = next((place for place in way[-1][1] if place not in seen), None)
+            if following is None:
+                finished.append(way.pop()[0])
+            else:
+                seen.add(following)
+                way.append((following, iter(ahead[following])))
+    return finished
 
 
 def _whole_costs(costs: Iterable[Number]) -> list[int]:

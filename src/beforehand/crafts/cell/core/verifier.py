@@ -12,6 +12,7 @@ from beforehand.model.cell import CellScene, CellState, Routine, Support
 from beforehand.model.reason import Problem, name_list, nearest_names, unknown
 
 METADATA = ("stabilize", "action_after", "verify")
+TOOL_CHANGES = ("tool_attach", "tool_release")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,28 @@ class Verification:
         return not self.problems
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a step's `action_after` still asks for: the move to safety, or a routine at the same position."""
+
+    line: Line
+    after: str
+    place: str
+    waits: bool
+    """Whether moves and tool changes may come between, because the routine needs a tool that was not held."""
+
+    @property
+    def name(self) -> str:
+        return Line("", "", "routine", {"target": self.after, "position": self.place}).name
+
+    def waits_for(self, line: Line | None) -> bool:
+        return self.waits and line is not None and (line.action == "move" or line.text("target") in TOOL_CHANGES)
+
+    def kept_by(self, line: Line | None) -> bool:
+        asked = ("routine", self.after, self.place)
+        return line is not None and (line.action, line.text("target"), line.text("position")) == asked
+
+
 def verify(scene: CellScene, steps: Any, state: CellState) -> Verification:
     """Judge atomic steps, or a plan's steps, against the scene, starting from the state."""
     lines, problems = read_lines(steps, scene.name)
@@ -34,7 +57,7 @@ def verify(scene: CellScene, steps: Any, state: CellState) -> Verification:
     inspection.check_state()
     for line in lines:
         inspection.check(line)
-    inspection.check_promise(None)
+    inspection.check_promises(None)
     end = CellState(current_position=inspection.position, current_tool=inspection.tool)
     unknown_first = sorted(inspection.problems, key=lambda one: ".unknown_" not in one.code)
     return Verification(tuple(unknown_first), end, tuple(inspection.states))
@@ -56,8 +79,8 @@ class _Inspection:
                 self.exits[move.source].add(move.target)
                 if not move.one_way:
                     self.exits[move.target].add(move.source)
-        self.promise: Line | None = None
-        """The last step, when it ended in move_safe and the safe move is still to come."""
+        self.promises: list[Promise] = []
+        """What is still to come, the next one last: the tool changes for one can make others."""
 
     def check_state(self) -> None:
         if self.position not in self.roles:
@@ -66,7 +89,7 @@ class _Inspection:
             self._unknown("state.current_tool", "The robot's state", "tool", self.tool, list(self.stands))
 
     def check(self, line: Line) -> None:
-        self.check_promise(line)
+        self.check_promises(line)
         target = line.text("target")
         if not target:
             self._found(line.path, line.path, f"{line.label} has no target.", "cell.bad_step")
@@ -80,18 +103,40 @@ class _Inspection:
             self._check_routine(line, target)
         self.states.append(CellState(current_position=self.position, current_tool=self.tool))
 
-    def check_promise(self, line: Line | None) -> None:
+    def check_promises(self, line: Line | None) -> None:
+        """The next step keeps the last promise or, where that one waits, at least changes tools for it."""
+        while self.promises and not self.promises[-1].waits_for(line):
+            promise = self.promises.pop()
+            if promise.after == "move_safe":
+                kept = self._check_move_safe(promise.line, line)
+            else:
+                kept = self._check_follower(promise, line)
+            if kept:
+                return
+
+    def _check_move_safe(self, promising: Line, line: Line | None) -> bool:
         """A routine that ends in move_safe is followed by exactly that move."""
-        kept, self.promise = self.promise, None
-        if kept is None:
-            return
         safe = sorted(name for name in self.exits.get(self.position, ()) if self.roles[name] == "safe")
         if not safe:
-            says = f"{kept.label} ends in move_safe, but no position of role safe is next to {self.position}."
-            self._found(kept.path, self.position, says, "cell.no_safe_place")
+            says = f"{promising.label} ends in move_safe, but no position of role safe is next to {self.position}."
+            self._found(promising.path, self.position, says, "cell.no_safe_place")
         elif line is None or line.action != "move" or line.text("target") != safe[0]:
-            says = f"{kept.label} ends in move_safe, so the next step must be the move to {safe[0]}."
-            self._found(kept.path, safe[0], says, "cell.move_safe", [safe[0]])
+            says = f"{promising.label} ends in move_safe, so the next step must be the move to {safe[0]}."
+            self._found(promising.path, safe[0], says, "cell.move_safe", [safe[0]])
+        else:
+            return True
+        return False
+
+    def _check_follower(self, promise: Promise, line: Line | None) -> bool:
+        """A routine with another as its action_after is followed by that one, with only its tool change between."""
+        if promise.kept_by(line):
+            return True
+        first = promise.line
+        much = "only moves and tool changes may come before it" if promise.waits else "it must be the next step"
+        instead = "the list ends before it" if line is None else f"step {line.label[5:]} is {line.name}"
+        says = f"{promise.name} follows {first.label[0].lower()}{first.label[1:]} ({first.name}), so {much}; {instead}."
+        self._found(first.path, promise.after, says, "cell.action_after")
+        return False
 
     def _check_move(self, line: Line, target: str) -> None:
         if target not in self.roles:
@@ -202,8 +247,12 @@ class _Inspection:
                 shown = "none" if said is None else str(said)[:60] if isinstance(said, str | int | float) else "odd"
                 says = f"{line.label}: the scene has {wants} for {name} at {support.position}; the step has {shown}."
                 self._found(line.path, key, says, "cell.metadata")
-        if support.action_after == "move_safe":
-            self.promise = line
+        after = support.action_after
+        if after:
+            follower = self.routines.get(after)
+            needed = follower.required_tool if follower else None
+            waits = after != "move_safe" and needed not in (None, "", "none", self.tool)
+            self.promises.append(Promise(line, after, support.position, waits))
 
     def _unknown(self, path: str, where: str, kind: str, name: str, names: list[str]) -> None:
         self._found(path, name, f"{where}: {unknown(kind, name, names).says}", f"cell.unknown_{kind}", names)

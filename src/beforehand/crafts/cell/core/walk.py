@@ -1,5 +1,8 @@
 """The robot walked through the cell on paper: where it stands, what it holds, and the steps that took it there.
 
+A routine that follows another (its `action_after`) is owed from then on: `do` pays at the end of the goal, a repair
+sees first whether the given list does.
+
 A walk never stops at the first obstacle. What cannot be done is noted and the walk goes on as if it had been, so that
 one look finds everything that is wrong with a goal; `undo_from` then takes the goal back.
 """
@@ -8,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from beforehand.crafts.cell.core.goals import Task, titled
-from beforehand.crafts.cell.core.lookup import Lookup
+from beforehand.crafts.cell.core.lookup import Follower, Lookup
 from beforehand.model.cell import ATTACH, MOVE_SAFE, NO_TOOL, RELEASE, AtomicStep, Number, Support
 from beforehand.model.reason import Problem, Reason, name_list, nearest_names
 
@@ -52,6 +55,8 @@ class Walk:
         self.steps: list[Act] = []
         self.spots: list[tuple[str, str]] = []
         """Position and tool after every step."""
+        self.owed: list[Follower] = []
+        """What still has to follow, the next one last: while tools are changed for one, others can come to be owed."""
         self.notes: list[Reason] = []
         self.problems: list[Problem] = []
         self.goal = 1
@@ -70,6 +75,8 @@ class Walk:
             self._probe(task)
         else:
             self._routine(task)
+        while self.owed:
+            self.pay()
 
     def _probe(self, task: Task) -> None:
         if task.tool in self.lookup.tools:
@@ -138,7 +145,21 @@ class Walk:
             self._problem("cell.no_stand", tool, says, "graph", fetchable, "Give the tool a stand in the scene.")
         return stand
 
+    def pay(self) -> None:
+        """The routine that is owed next, as if it were a goal of its own."""
+        routine, place, tool, _ = self.owed.pop()
+        if tool is not None:
+            self.hold(tool)
+        self.go_to(place)
+        self.run(f"{titled(routine)} at {place}", routine, place, self.lookup.support(routine, place))
+
+    def pay_at_once(self) -> None:
+        """Every routine that is owed before anything else is done."""
+        while self.owed and self.owed[-1].at_once:
+            self.pay()
+
     def go_to(self, target: str) -> None:
+        self.pay_at_once()
         start, self.position = self.position, target
         if start is None or start == target:
             return
@@ -162,6 +183,8 @@ class Walk:
         self.spots.append((self.position or "", self.tool))
         if after == MOVE_SAFE:
             self._move_safe(place)
+        elif follower := self.lookup.follower(support, self.tool):
+            self.owed.append(follower)
 
     def _move_safe(self, place: str) -> None:
         safe = self.lookup.safe_neighbour(place)
