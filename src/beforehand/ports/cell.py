@@ -7,7 +7,7 @@ A scene says which kind of controller its cell has; a factory per kind makes it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -48,6 +48,8 @@ class CellReport:
     position: str | None
     tool: str
     says: str = ""
+    own: bool = field(default=True, compare=False)
+    """Of a command's end: whether its own answer says this. Else it names no place, and this is how things are now."""
 
 
 class CellController(Protocol):

@@ -24,6 +24,8 @@ from beforehand.ports.private_files import KeptFile
 SCENE = read_cell({"kind": "cell", "name": "line", "positions": ["Home", "A"], "moves": [["Home", "A"]]})
 MOVE = CellCommand("r1/a/1", "move", "A", seconds=2)
 DOWN = LinkDownError("opc.tcp://cell", "The connection was cut.")
+BUSY = PlcState("Home", "torch", True, MOVE.key, "running", "", 90.0, "m1", "")
+ARRIVED = replace(BUSY, position="A", busy=False, result="done")
 
 
 class Files:
@@ -130,6 +132,7 @@ async def test_progress_of_another_command_is_not_ours() -> None:
     line, seen = Line(), []
     line.probes = ["never", "running", "done"]
     line.shown = replace(line.shown, command_id="another", progress=40.0)
+    line.later = [ARRIVED]
     await cell(line).do(MOVE, seen.append)
     assert seen == [0, 100]
 
@@ -195,6 +198,7 @@ async def test_a_refusal_is_told_and_the_command_may_come_again() -> None:
 async def test_a_controller_that_knows_the_id_already_has_taken_it() -> None:
     line = Line()
     line.taken, line.probes = (False, "cell.known_id", "It was taken before."), ["never", "done"]
+    line.later = [ARRIVED]
     assert (await cell(line).do(MOVE, lambda _: None)).position == "A"
 
 
@@ -220,6 +224,7 @@ async def test_what_became_of_it_is_asked_until_it_is_known(
 async def test_an_answer_that_did_not_come_leaves_it_open_until_the_controller_says_so() -> None:
     line = Line()
     line.taken, line.probes = DOWN, ["never", DOWN, "running", "done"]
+    line.later = [ARRIVED]
     assert (await cell(line).do(MOVE, lambda _: None)).position == "A"
     assert line.methods().count("Execute") == 1
 
@@ -259,15 +264,12 @@ async def test_a_controller_that_forgot_its_commands_is_not_believed_that_it_nev
 async def test_what_became_of_a_command(probe: Any, state: str) -> None:
     line = Line()
     line.probes = [probe]
+    line.shown = ARRIVED if probe == "done" else line.shown
     answer = await cell(line).did(MOVE.key)
     assert answer.state == state
     assert answer.says
     if state == "happened":
         assert answer.value == {"current_position": "A", "current_tool": "torch"}
-
-
-BUSY = PlcState("Home", "torch", True, MOVE.key, "running", "", 90.0, "m1", "")
-ARRIVED = replace(BUSY, position="A", busy=False, result="done")
 
 
 @pytest.mark.parametrize(
@@ -346,13 +348,34 @@ async def test_a_command_for_another_state_is_refused_before_it_is_sent_and_by_t
     assert sent == needs
 
 
-async def test_where_a_done_command_does_not_say_where_it_ended_the_present_place_counts() -> None:
+async def test_an_answer_that_names_no_place_is_no_witness(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How things are is told as just that, once the state shows the command as done."""
     line = Line()
-    line.probes = [("done", "", "")]
+    line.probes, line.later = ["never", ("done", "", "")], [line.shown, BUSY, ARRIVED]
+    report = await cell(line).do(MOVE, lambda _: None)
+    assert (report, report.own) == (CellReport("A", "torch"), False)
     answer = await cell(line).did(MOVE.key)
-    assert answer.value == {"current_position": "Home", "current_tool": "none"}
-    line.shown = replace(line.shown, position="")
-    assert (await cell(line).did(MOVE.key)).value == {"current_position": None, "current_tool": "none"}
+    assert (answer.state, answer.value) == ("happened", None)
+    monkeypatch.setattr(client_module, "SETTLE_S", 0.0)
+    line.shown = replace(line.shown, command_id="another")
+    assert (await cell(line).did(MOVE.key)).value is None, "a state that never comes to speak of it"
+
+
+@pytest.mark.parametrize("probes", [["done"], ["never", ("done", "", "")]], ids=["known before", "just sent"])
+async def test_a_done_command_after_which_nothing_can_be_seen_is_not_told_as_untouched(probes: list[Any]) -> None:
+    """What was done must not be tried again because the line broke right then."""
+    line = Line()
+    line.probes, line.shown = probes, replace(line.shown, command_id="")
+    line.later = [replace(ARRIVED, command_id=MOVE.key)]
+    controller = cell(line)
+
+    async def gone() -> CellReport:
+        raise DOWN
+
+    controller.report = gone  # type: ignore[method-assign]
+    with pytest.raises(InDoubtError, match="is done, and how things are since is not known") as ended:
+        await controller.do(MOVE, lambda _: None)
+    assert not ended.value.untouched
 
 
 async def test_a_line_that_is_closed_while_a_command_is_under_way_leaves_a_doubt() -> None:

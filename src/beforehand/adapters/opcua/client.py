@@ -8,6 +8,7 @@ leaves it to a person. A command is never sent twice. What Probe calls done coun
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from beforehand.adapters.cell_rules import CellRules
@@ -115,15 +116,17 @@ class OpcuaCell:
     def _finished(self, key: str, probed: Probed, state: PlcState) -> ProbeAnswer:
         """Probe calls it done. As long as State shows it as anything else, that is believed of neither."""
         now = _shown(state.position, state.tool)
-        shown = _shown(probed.position, probed.tool) if probed.position else now  # it names no place: where it is
-        status = (RUNNING if state.busy else state.result) if state.command_id == key else DONE
-        if status in ("", DONE) and shown == now and state.position:
+        shown = _shown(probed.position, probed.tool) if probed.position else None  # it may name no place
+        is_about_it = state.command_id == key
+        status = (RUNNING if state.busy else state.result or DONE) if is_about_it else DONE
+        shows_it = shown == now or (shown is None and is_about_it)
+        if status == DONE and ((state.position and shows_it) or self._sent.is_before(key, state.command_id)):
             self._unsettled.pop(key, None)
-        elif state.command_id == key and not self._has_settled(key):
+        elif not self._has_settled(key):
             return ProbeAnswer("running", says="Its Probe says that it is done; its State does not show that yet.")
-        if status in ("", DONE):
+        if status == DONE:
             return ProbeAnswer("happened", shown, "The controller finished it.")
-        return _at_odds({**shown, "status": DONE}, {**now, "status": status})
+        return _at_odds({**(shown or {}), "status": DONE}, {**now, "status": status})
 
     def _has_settled(self, key: str) -> bool:
         """Whether Probe and State have had the time to say the same."""
@@ -155,7 +158,7 @@ class OpcuaCell:
         known = await self._probe(command.key)
         if known.status == DONE:
             progress(100)
-            return await self.report()
+            return await self._after(command.key)
         if known.status != NEVER:
             raise Fault(f"{command.key} was begun before: {known.says}", code="cell.busy", untouched=True)
         beat = await self._take_control()
@@ -196,10 +199,21 @@ class OpcuaCell:
             except Fault as fault:
                 raise InDoubtError(fault.says) from fault
             if answer.state != "running":
-                return _ended(answer, wrong, shown)
+                _refuse_unfinished(answer, wrong)
+                shown(100)
+                return await self._after(key, answer)
             if state is not None and state.command_id == key:
                 shown(state.progress)
             await self._link.change(LOOK_S)
+
+    async def _after(self, key: str, answer: ProbeAnswer | None = None) -> CellReport:
+        """How things were right after a command that is done; how they are now, where no answer names a place."""
+        if answer is not None and answer.value is not None:
+            return CellReport(answer.value["current_position"], answer.value["current_tool"])
+        try:
+            return replace(await self.report(), own=False)
+        except Fault as fault:  # it was done, so this must not pass for a command that was never begun
+            raise InDoubtError(f"{key} is done, and how things are since is not known: {fault.says}") from fault
 
     async def stop(self, key: str) -> None:
         await self._link.call("Stop", key)
@@ -297,19 +311,15 @@ def _at_odds(reported: dict[str, Any], now: dict[str, Any]) -> ProbeAnswer:
     return ProbeAnswer("unknown", says=says, difference={"reported": reported, "now": now, "says": [says]})
 
 
-def _ended(answer: ProbeAnswer, wrong: Fault | None, shown: _Rising) -> CellReport:
-    if answer.state == "happened":
-        shown(100)
-        position, tool = answer.value["current_position"], answer.value["current_tool"]
-        return CellReport(
-            position, tool, "" if position else "The controller says that the robot is between positions."
-        )
+def _refuse_unfinished(answer: ProbeAnswer, wrong: Fault | None) -> None:
+    """A Fault for every end of a command but that it is done."""
     if answer.state == "not_begun":
         says = wrong.says if wrong is not None else answer.says
         raise Fault(says, code="cell.late", transient=isinstance(wrong, LinkDownError), untouched=True)
     if answer.state == "failed":
         raise Fault(answer.says, code="cell.failed")
-    raise InDoubtError(answer.says or "The controller does not know how far it came.", answer.difference)
+    if answer.state != "happened":
+        raise InDoubtError(answer.says or "The controller does not know how far it came.", answer.difference)
 
 
 def open_opcua_cell(request: ControllerRequest) -> OpcuaCell:

@@ -41,6 +41,11 @@ class SentCommands:
     def get(self, key: str) -> Sent | None:
         return self._sent.get(key)
 
+    def is_before(self, key: str, other: str) -> bool:
+        """Whether both are known, and the first was sent before the other."""
+        keys = list(self._sent)
+        return key in self._sent and other in self._sent and keys.index(key) < keys.index(other)
+
     def add(self, key: str, sent: Sent) -> None:
         self._sent[key] = sent
         while len(self._sent) > KEPT:

@@ -8,6 +8,7 @@ completed only where the controller's answer and what the cell shows then fit wh
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 from beforehand.crafts.cell.cells import KIND, MACHINE, Cells
@@ -80,7 +81,7 @@ class CellTool(Tool):
         now = await self._look(args, controller, context)
         if now is None:  # it answers no more: its last word is how things are, as far as anybody knows
             await self._record(args, report, context)
-        found = verdict(contract, "done", "", _situation(report), now)
+        found = verdict(contract, "done", "", _situation(report) if report.own else None, now)
         if found.end != "done":
             raise _unlike(found)
         return _value(report)
@@ -135,7 +136,7 @@ class CellTool(Tool):
         reported = _planned(answer.value) if isinstance(answer.value, Mapping) else None
         found = verdict(contract, _CLAIMS[answer.state], answer.says, reported, now)
         if found.end == "done":
-            return answer
+            return answer if reported or now is None else replace(answer, value=now.wire())
         state: Literal["failed", "unknown"] = "failed" if found.end == "failed" else "unknown"
         return ProbeAnswer(state, says=found.says, difference=found.difference)
 

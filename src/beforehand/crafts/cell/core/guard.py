@@ -82,14 +82,15 @@ def verdict(contract: Contract, claim: Claim, says: str, reported: Situation | N
     amiss = [one for one in seen if not contract.fits(one)]
     if claim == "done" and seen and not amiss:
         return Verdict("done")
-    if claim != "unknown" and seen and _agree(contract, seen) and contract.is_elsewhere(seen[0]):
+    told = claim == "failed" or reported is not None  # a state alone does not say what became of a command
+    if claim != "unknown" and told and seen and _agree(contract, seen) and contract.is_elsewhere(seen[0]):
         return Verdict("failed", says if claim == "failed" else _elsewhere(contract, seen[0]))
     if claim == "done":
         return _contradicted(contract, reported, now)
     if now is None or now.position is None or contract.fits(now) == (contract.changes == "nothing"):
         return Verdict("doubt", says)
-    told = f"{says} But its state shows the robot {now.says}.".strip()
-    return Verdict("doubt", told, {"planned": contract.leaves.wire(), "now": now.wire(), "says": [told]})
+    says = f"{says} But its state shows the robot {now.says}.".strip()
+    return Verdict("doubt", says, {"planned": contract.leaves.wire(), "now": now.wire(), "says": [says]})
 
 
 def _agree(contract: Contract, seen: Sequence[Situation]) -> bool:
