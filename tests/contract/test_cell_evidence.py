@@ -289,7 +289,7 @@ async def test_an_idle_robot_that_is_moved_by_hand_is_shown_and_an_old_plan_does
         plan, _ = await create_plan(site.runtime, PlanInput(scene="weld_star", text="weld 1"))
         cells = site.runtime.service(Cells)
         site.plc.hand("Pos_3", "Camera")
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(10):  # a second, where the machine has time for it
             await site.until("cellStateChanged", current_position="Pos_3", current_tool="Camera")
         shown = await cells.document("weld_star")
         assert (shown["current_position"], shown["current_tool"]) == ("Pos_3", "Camera")

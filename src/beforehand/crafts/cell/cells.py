@@ -99,9 +99,11 @@ class Cells:
 
         Raises Fault where the controller does not answer. What a step has written down meanwhile is newer.
         """
-        before = self._written[name]
-        report = await self.live[name].controller.report()
-        if name in self.live and not (report.position is None and name in self.under_way):
+        before, live = self._written[name], self.live.get(name)
+        if live is None:
+            return
+        report = await live.controller.report()
+        if self.live.get(name) is live and not (report.position is None and name in self.under_way):
             await self.record(name, report, self.under_way.get(name, ""), after=before)
 
     async def deactivate(self, name: str) -> None:

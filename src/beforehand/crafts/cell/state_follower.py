@@ -24,17 +24,19 @@ class StateFollower:
     def __init__(self, name: str, controller: CellController, look: Callable[[str], Awaitable[None]]) -> None:
         self._name, self._controller, self._look = name, controller, look
         self._task: asyncio.Task[None] | None = None
+        self._closed = False
         self.silence = ""
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
+        self._closed = True  # a library may lose the cancellation: then this round is the last
         if self._task is not None:
             await stop([self._task])
 
     async def _follow(self) -> None:
-        while True:
+        while not self._closed:
             try:
                 await self._look(self._name)
                 self.silence = ""

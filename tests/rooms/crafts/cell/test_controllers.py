@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -328,6 +329,32 @@ async def test_a_look_that_was_overtaken_by_a_step_s_own_writes_nothing(homestea
         let.set()
         await homestead.clock.settle()
         assert [e.data["current_position"] for e in homestead.events("cellStateChanged")] == ["Home", "A"]
+
+
+async def test_a_look_that_loses_its_cancellation_is_the_last(homestead: Any, watched: Plugin) -> None:
+    """As some libraries do; nobody waits until it is told again."""
+    async with homestead.open(line(controller=WIRE)) as runtime:
+        cells = runtime.service(Cells)
+        cell: Any = watched.made[0]
+        await shown(cells, current_position="Home")
+        looks = []
+
+        async def deaf() -> CellReport:
+            looks.append("look")
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            raise Fault("The connection was cut.", untouched=True)
+
+        cell.report = deaf
+        cell.changed.set()
+        await homestead.clock.settle()
+
+        async def at_once(seconds: float) -> None: ...
+
+        cell.change = at_once
+        async with asyncio.timeout(5):
+            await cells.deactivate("line")
+        assert looks == ["look"]
 
 
 async def test_a_cell_that_is_let_go_is_not_followed_any_more(homestead: Any, watched: Plugin) -> None:

@@ -266,6 +266,8 @@ def test_what_is_called_done_counts_only_where_answer_and_state_fit(
         (GO_TO_B, "failed", (None, "Welder"), "doubt", False),
         (GO_TO_B, "failed", None, "doubt", False),
         (GO_TO_B, "unknown", ("A", "Welder"), "doubt", False),
+        (GO_TO_B, "unknown", ("B", "Welder"), "doubt", False),
+        (WELD_AT_A, "unknown", ("B", "none"), "doubt", False),
         (TAKE, "failed", ("S", "none"), "failed", False),
         (TAKE, "failed", ("S", "Welder"), "doubt", True),
         (WELD_AT_A, "failed", ("A", "Welder"), "doubt", False),

@@ -87,7 +87,9 @@ def verdict(contract: Contract, claim: Claim, says: str, reported: Situation | N
         return Verdict("failed", says if claim == "failed" else _elsewhere(contract, seen[0]))
     if claim == "done":
         return _contradicted(contract, reported, now)
-    if now is None or now.position is None or contract.fits(now) == (contract.changes == "nothing"):
+    if claim == "unknown" or now is None or now.position is None:
+        return Verdict("doubt", says)
+    if contract.fits(now) == (contract.changes == "nothing"):
         return Verdict("doubt", says)
     says = f"{says} But its state shows the robot {now.says}.".strip()
     return Verdict("doubt", says, {"planned": contract.leaves.wire(), "now": now.wire(), "says": [says]})
