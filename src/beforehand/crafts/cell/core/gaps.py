@@ -20,14 +20,14 @@ class Spot(NamedTuple):
     """The last step is a move to safety that came by itself; the list's own move there is that very step."""
     instead_of: str = ""
     """The tool that was changed by choice, while nothing has needed the new one: no step is left out for that."""
-    owed: tuple[Follower, ...] = ()
+    pending: tuple[Follower, ...] = ()
     """The routines that have to follow, the next one last."""
 
 
 class Choice(NamedTuple):
-    """What is put in before a line, beside what it needs: routines that are owed, then a change of tool."""
+    """What is put in before a line, beside what it needs: so many of the pending followers, then a change of tool."""
 
-    paid: int = 0
+    followers: int = 0
     tool: str = ""
     """The tool (or `none`) to change to, "" to leave it as it is."""
 
@@ -60,7 +60,7 @@ def _coming_work(lookup: Lookup, lines: Sequence[Line]) -> list[Line | None]:
     changing: list[bool] = []
     follows: Follower | None = None
     for line in lines:
-        changing.append(is_tool_change(line) or bool(follows and pays(follows, line)))
+        changing.append(is_tool_change(line) or bool(follows and is_follower(follows, line)))
         support = lookup.support(line.text("target") or "", line.text("position") or "")
         follows = lookup.follower(support, "") if changing[-1] else None
     coming: list[Line | None] = []
@@ -91,17 +91,17 @@ def does_nothing(line: Line, place: str | None, tool: str) -> bool:
     return is_tool_change(line) and (named == tool if line.text("target") == ATTACH else named != tool)
 
 
-def pays(owed: Follower, line: Line) -> bool:
+def is_follower(pending: Follower, line: Line) -> bool:
     """Whether the line is the routine that has to follow."""
     ran = (line.action, line.text("target"), line.text("position"))
-    return ran == ("routine", owed.routine, owed.position)
+    return ran == ("routine", pending.routine, pending.position)
 
 
-def may_wait(owed: Follower, line: Line | None) -> bool:
+def may_wait(pending: Follower, line: Line | None) -> bool:
     """Whether the routine that has to follow may wait for this line, or is this line itself."""
-    if line is None or pays(owed, line):
+    if line is None or is_follower(pending, line):
         return line is not None
-    return not owed.at_once and (line.action == "move" or is_tool_change(line))
+    return not pending.at_once and (line.action == "move" or is_tool_change(line))
 
 
 class _Gaps:
@@ -121,18 +121,18 @@ class _Gaps:
         return routine.tool_needed if routine else None
 
     def choices(self, spot: Spot, line: Line, work: Line | None) -> Iterator[tuple[Choice, Spot, Toll]]:
-        """The line done as things are, or after what is owed, and done after a change to each other tool."""
-        for paid, at, before in self._paid(spot, work):
+        """The line done as things are, or after pending followers, and done after a change to each other tool."""
+        for followers, at, before in self._after_followers(spot, work):
             for tool, end, (steps, left_out) in self._changes(at, line):
-                yield Choice(paid, tool), end, (before + steps, left_out)
+                yield Choice(followers, tool), end, (before + steps, left_out)
 
-    def _paid(self, spot: Spot, work: Line | None) -> Iterator[tuple[int, Spot, int]]:
-        """Nothing that is owed done yet, or so many routines of it, each with its tool change; not what is to come."""
+    def _after_followers(self, spot: Spot, work: Line | None) -> Iterator[tuple[int, Spot, int]]:
+        """No pending follower run yet, or so many, each with its tool change; not those that the list itself runs."""
         yield 0, spot, 0
         count, steps = 0, 0
-        while spot.owed and not (work and pays(spot.owed[-1], work)):
-            waits = not spot.owed[-1].at_once
-            done = self._pay(spot)
+        while spot.pending and not (work and is_follower(spot.pending[-1], work)):
+            waits = not spot.pending[-1].at_once
+            done = self._run_follower(spot)
             if done is None:
                 return
             spot, count, steps = done[0], count + 1, steps + done[1]
@@ -145,7 +145,7 @@ class _Gaps:
             yield "", *done
         if is_tool_change(line):
             return
-        awaited, needed = spot.owed[-1].tool if spot.owed else None, self._needs(line)
+        awaited, needed = spot.pending[-1].tool if spot.pending else None, self._needs(line)
         for tool in self.tools if needed is None else [needed]:
             changed = self._change(spot, tool) if tool != spot.tool else None
             instead_of = "" if tool == awaited else spot.instead_of or spot.tool
@@ -154,43 +154,43 @@ class _Gaps:
                 yield tool, done[0], (changed[1] + done[1][0], done[1][1])
 
     def rest(self, spot: Spot) -> list[int]:
-        """The steps that all takes that is owed at the end; [] when it cannot be done."""
-        done = self._pay_down(spot, None)
+        """The steps that all pending followers take at the end; [] when they cannot be run."""
+        done = self._run_due(spot, None)
         return [done[1]] if done else []
 
-    def _pay_down(self, spot: Spot, line: Line | None) -> tuple[Spot, int] | None:
-        """What is owed is done, as far as it may not wait for this line."""
+    def _run_due(self, spot: Spot, line: Line | None) -> tuple[Spot, int] | None:
+        """Pending followers are run, as far as they may not wait for this line."""
         steps = 0
         if line is not None and does_nothing(line, spot.place, spot.tool):
             return spot, steps
-        while spot.owed and not may_wait(spot.owed[-1], line):
-            done = self._pay(spot)
+        while spot.pending and not may_wait(spot.pending[-1], line):
+            done = self._run_follower(spot)
             if done is None:
                 return None
             spot, steps = done[0], steps + done[1]
         return spot, steps
 
-    def _pay(self, spot: Spot) -> tuple[Spot, int] | None:
-        owed = spot.owed[-1]
-        held = self._held(spot._replace(owed=spot.owed[:-1]), owed.tool)
+    def _run_follower(self, spot: Spot) -> tuple[Spot, int] | None:
+        pending = spot.pending[-1]
+        held = self._held(spot._replace(pending=spot.pending[:-1]), pending.tool)
         if held is None:
             return None
-        ran = self._routine(held[0], owed.routine, owed.position, held[0].tool)
+        ran = self._routine(held[0], pending.routine, pending.position, held[0].tool)
         return ran and (ran[0], held[1] + ran[1])
 
     def _do(self, spot: Spot, line: Line) -> tuple[Spot, Toll] | None:
-        paid = self._pay_down(spot, line)
-        if paid is None:
+        ready = self._run_due(spot, line)
+        if ready is None:
             return None
-        spot, before = paid
+        spot, before = ready
         done = self._do_line(spot, line)
         return done and (done[0], (before + done[1][0], done[1][1]))
 
     def _claimed(self, spot: Spot, line: Line) -> Spot:
-        """Where the line is the very routine that is owed, that is owed no more."""
-        if not spot.owed or not pays(spot.owed[-1], line):
+        """Where the line is the next pending follower itself, that is pending no more."""
+        if not spot.pending or not is_follower(spot.pending[-1], line):
             return spot
-        return spot._replace(owed=spot.owed[:-1])
+        return spot._replace(pending=spot.pending[:-1])
 
     def _do_line(self, spot: Spot, line: Line) -> tuple[Spot, Toll] | None:
         target = line.text("target") or ""
@@ -224,7 +224,7 @@ class _Gaps:
         return changed and (changed[0], (changed[1], 0))
 
     def _run(self, spot: Spot, line: Line) -> tuple[Spot, Toll] | None:
-        """The line pays what was owed before its tool change or, where nothing was, what the change has made owed."""
+        """The line is a follower that was pending before its tool change or, if none was, one that it added."""
         claimed = self._claimed(spot, line)
         held = self._held(claimed, self._needs(line))
         if held is None:
@@ -254,10 +254,10 @@ class _Gaps:
         return at, steps
 
     def _routine(self, spot: Spot, name: str, place: str, tool: str) -> tuple[Spot, int] | None:
-        """The way there and the routine, which leaves this tool on; what is owed at once is done before."""
+        """The way there and the routine, which leaves this tool on, behind followers that nothing may come before."""
         before = 0
-        while spot.owed and spot.owed[-1].at_once:
-            done = self._pay(spot)
+        while spot.pending and spot.pending[-1].at_once:
+            done = self._run_follower(spot)
             if done is None:
                 return None
             spot, before = done[0], before + done[1]
@@ -268,8 +268,8 @@ class _Gaps:
         steps = before + far + 1
         follower = self.lookup.follower(support, tool)
         if support is None or support.action_after != MOVE_SAFE:
-            owed = (*spot.owed, follower) if follower else spot.owed
-            return spot._replace(place=place, tool=tool, unclaimed=False, owed=owed), steps
+            pending = (*spot.pending, follower) if follower else spot.pending
+            return spot._replace(place=place, tool=tool, unclaimed=False, pending=pending), steps
         safe = self.lookup.safe_neighbour(place)
         return None if safe is None else (spot._replace(place=safe, tool=tool, unclaimed=True), steps + 1)
 

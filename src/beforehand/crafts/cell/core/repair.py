@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from beforehand.crafts.cell.core.gaps import Choice, best_choices, does_nothing, may_wait, pays
+from beforehand.crafts.cell.core.gaps import Choice, best_choices, does_nothing, is_follower, may_wait
 from beforehand.crafts.cell.core.goals import titled
 from beforehand.crafts.cell.core.lookup import Lookup
 from beforehand.crafts.cell.core.plan_steps import plan_step
@@ -73,7 +73,7 @@ def _mended(
         mending.begin(line)
         mending.put_in(choice)
         mending.take(line)
-    mending.pay_down(None)
+    mending.run_due(None)
     return mending.result(state)
 
 
@@ -147,28 +147,28 @@ class _Mending:
         self.walk.goal, self.walk.label = line.at + 1, line.label
 
     def put_in(self, choice: Choice) -> None:
-        """Do what is owed so far, and have another tool on, or none, before the next line asks for it."""
-        for _ in range(choice.paid):
-            self._pay()
+        """Run pending followers, and have another tool on, or none, before the next line asks for it."""
+        for _ in range(choice.followers):
+            self._run_follower()
         if choice.tool == NO_TOOL:
             self.walk.put_back()
         elif choice.tool:
             self.walk.hold(choice.tool)
 
-    def pay_down(self, line: Line | None) -> None:
-        """Do what is owed, as far as it may not wait for this line."""
+    def run_due(self, line: Line | None) -> None:
+        """Run pending followers, as far as they may not wait for this line."""
         if line is not None and does_nothing(line, self.walk.position, self.walk.tool):
             return
-        while self.walk.owed and not may_wait(self.walk.owed[-1], line):
-            self._pay()
+        while self.walk.pending and not may_wait(self.walk.pending[-1], line):
+            self._run_follower()
 
-    def _pay(self) -> None:
+    def _run_follower(self) -> None:
         before = len(self.walk.steps)
-        self.walk.pay()
+        self.walk.run_follower()
         self.behind.update(range(before, len(self.walk.steps)))
 
     def take(self, line: Line) -> None:
-        self.pay_down(line)
+        self.run_due(line)
         target = line.text("target") or ""
         if line.action == "move":
             self._move(line, target)
@@ -178,10 +178,10 @@ class _Mending:
             self._routine(line, target)
 
     def _claim(self, line: Line) -> bool:
-        """Where the line is the very routine that is owed, that is owed no more."""
-        claims = bool(self.walk.owed) and pays(self.walk.owed[-1], line)
+        """Where the line is the next pending follower itself, that is pending no more."""
+        claims = bool(self.walk.pending) and is_follower(self.walk.pending[-1], line)
         if claims:
-            self.walk.owed.pop()
+            self.walk.pending.pop()
         return claims
 
     def result(self, state: CellState) -> Repair:

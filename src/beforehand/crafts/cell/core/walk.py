@@ -1,7 +1,7 @@
 """The robot walked through the cell on paper: where it stands, what it holds, and the steps that took it there.
 
-A routine that follows another (its `action_after`) is owed from then on: `do` pays at the end of the goal, a repair
-sees first whether the given list does.
+A routine that follows another (its `action_after`) is pending from then on: `do` runs it at the end of the goal, a
+repair looks first whether the given list does.
 
 A walk never stops at the first obstacle. What cannot be done is noted and the walk goes on as if it had been, so that
 one look finds everything that is wrong with a goal; `undo_from` then takes the goal back.
@@ -55,8 +55,8 @@ class Walk:
         self.steps: list[Act] = []
         self.spots: list[tuple[str, str]] = []
         """Position and tool after every step."""
-        self.owed: list[Follower] = []
-        """What still has to follow, the next one last: while tools are changed for one, others can come to be owed."""
+        self.pending: list[Follower] = []
+        """The routines that still have to follow, the next one last: a tool change for one of them can add others."""
         self.notes: list[Reason] = []
         self.problems: list[Problem] = []
         self.goal = 1
@@ -75,8 +75,8 @@ class Walk:
             self._probe(task)
         else:
             self._routine(task)
-        while self.owed:
-            self.pay()
+        while self.pending:
+            self.run_follower()
 
     def _probe(self, task: Task) -> None:
         if task.tool in self.lookup.tools:
@@ -145,21 +145,21 @@ class Walk:
             self._problem("cell.no_stand", tool, says, "graph", fetchable, "Give the tool a stand in the scene.")
         return stand
 
-    def pay(self) -> None:
-        """The routine that is owed next, as if it were a goal of its own."""
-        routine, place, tool, _ = self.owed.pop()
+    def run_follower(self) -> None:
+        """Run the next pending routine, as if it were a goal of its own."""
+        routine, place, tool, _ = self.pending.pop()
         if tool is not None:
             self.hold(tool)
         self.go_to(place)
         self.run(f"{titled(routine)} at {place}", routine, place, self.lookup.support(routine, place))
 
-    def pay_at_once(self) -> None:
-        """Every routine that is owed before anything else is done."""
-        while self.owed and self.owed[-1].at_once:
-            self.pay()
+    def run_direct_followers(self) -> None:
+        """Run every pending routine that nothing may come before."""
+        while self.pending and self.pending[-1].at_once:
+            self.run_follower()
 
     def go_to(self, target: str) -> None:
-        self.pay_at_once()
+        self.run_direct_followers()
         start, self.position = self.position, target
         if start is None or start == target:
             return
@@ -184,7 +184,7 @@ class Walk:
         if after == MOVE_SAFE:
             self._move_safe(place)
         elif follower := self.lookup.follower(support, self.tool):
-            self.owed.append(follower)
+            self.pending.append(follower)
 
     def _move_safe(self, place: str) -> None:
         safe = self.lookup.safe_neighbour(place)
