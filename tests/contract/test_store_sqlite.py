@@ -14,7 +14,9 @@ import pytest
 
 from beforehand.adapters.log.encoding import Entry
 from beforehand.adapters.sqlite import schema, tables
+from beforehand.adapters.sqlite import store as store_module
 from beforehand.adapters.sqlite.lead import read_leader
+from beforehand.adapters.sqlite.opening import Lead, Opening, take
 from beforehand.adapters.sqlite.spans import SPAN, stretches
 from beforehand.adapters.sqlite.store import SqliteStore
 from beforehand.model.errors import BadInputError, NotLeadingError, TooLargeError, UnavailableError
@@ -199,15 +201,27 @@ async def test_opening_and_closing_leaves_nothing_behind(tmp_path: Path) -> None
     assert names_in(tmp_path) == {"log.db", "log.db.lock"}
 
 
-async def test_opening_cancelled_half_way_gives_the_lead_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["before it begins", "before the lead is taken", "with the lead"])
+async def test_opening_cancelled_half_way_gives_the_lead_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
     path = tmp_path / "log.db"
-    for rounds in range(6):
-        opening = asyncio.ensure_future(opened(path))
-        for _ in range(rounds):
-            await asyncio.sleep(0)
-        opening.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await opening
+    reached, go_on = threading.Event(), threading.Event()
+
+    def halting(opening: Opening) -> Lead:
+        held = take(opening) if when == "with the lead" else None
+        reached.set()
+        assert go_on.wait(60)
+        return held or take(opening)
+
+    monkeypatch.setattr(store_module, "take", halting)
+    opening = asyncio.ensure_future(opened(path))
+    if when != "before it begins":
+        await asyncio.to_thread(reached.wait, 60)
+    opening.cancel()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
     await (await opened(path)).close()
 
 

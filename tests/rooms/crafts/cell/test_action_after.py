@@ -12,7 +12,7 @@ from beforehand.crafts.cell.core.verifier import verify
 from beforehand.model.cell import CellState
 from beforehand.model.errors import BadInputError
 
-LINEAR_S = 60
+LINEAR_S = 10
 """Far above what the big scenes take, far below what they would take if the work grew with the square."""
 
 
@@ -158,15 +158,15 @@ def chain(count: int, last: str | None, tools: tuple[str | None, ...] = (None,))
 
 
 @pytest.mark.parametrize("tools", [(None,), (None, "Torch", "Saw")])
-def test_a_hundred_thousand_supports_are_read_in_linear_time(tools: tuple[str | None, ...]) -> None:
+def test_many_supports_are_read_in_linear_time(tools: tuple[str | None, ...]) -> None:
     before = time.process_time()
-    read_cell(cell(*chain(100_000, None, tools)))
+    read_cell(cell(*chain(20_000, None, tools)))
     assert time.process_time() - before < LINEAR_S
 
 
-def test_a_cycle_of_a_hundred_thousand_is_told_in_a_short_sentence() -> None:
+def test_a_long_cycle_is_told_in_a_short_sentence() -> None:
     before = time.process_time()
-    ((path, says),) = found(*chain(100_000, "r0"))
+    ((path, says),) = found(*chain(20_000, "r0"))
     assert time.process_time() - before < LINEAR_S
     assert path == "routines[0].supported_at[0].action_after"
     assert says == (
@@ -177,7 +177,7 @@ def test_a_cycle_of_a_hundred_thousand_is_told_in_a_short_sentence() -> None:
 
 def test_many_wrong_ways_in_a_big_scene_are_told_in_linear_time() -> None:
     """A long line of positions, one way only: from none of them a tool can be fetched and brought back."""
-    count = 50_000
+    count = 10_000
     names = [f"P{at}" for at in range(count)]
     moves = [{"from": a, "to": b, "one_way": True} for a, b in pairwise(names)]
     after: dict[str, str | None] = dict.fromkeys(names, "weld")
@@ -194,8 +194,8 @@ def test_many_wrong_ways_in_a_big_scene_are_told_in_linear_time() -> None:
 
 
 def test_a_long_chain_is_planned_and_verified_step_by_step() -> None:
-    scene = read_cell(cell(*chain(20_000, None)))
+    scene = read_cell(cell(*chain(5_000, None)))
     state = CellState(current_position="Bench")
     made = build(scene, {"steps": [{"action": "routine", "routine": "r0", "position": "Bench"}]}, state)
-    assert [step.target for step in made.steps] == [f"r{at}" for at in range(20_000)]
+    assert [step.target for step in made.steps] == [f"r{at}" for at in range(5_000)]
     assert verify(scene, made.wire(), state).ok

@@ -133,8 +133,8 @@ def test_positions_that_can_be_left_and_come_back_to_are_one_component() -> None
             assert (numbers[a] == numbers[b]) == (b in topology.reachable(a) and a in topology.reachable(b))
 
 
-def test_a_line_of_a_hundred_thousand_positions_has_components() -> None:
-    names = [f"P{at}" for at in range(100_000)]
+def test_a_long_line_of_positions_has_components() -> None:
+    names = [f"P{at}" for at in range(20_000)]
     there = [Move(source=a, target=b, one_way=True) for a, b in pairwise(names)]
     assert len(set(strong_components(names, there).values())) == len(names)
     assert set(strong_components(names, [*there, Move(source=names[-1], target=names[0])]).values()) == {0}
