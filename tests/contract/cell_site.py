@@ -43,7 +43,29 @@ class Wire(Line):
             writer.close()
 
 
-class CellSite:
+class Wired:
+    """Whoever reaches the PLC over a line."""
+
+    plc: StrangerPlc
+    line: Wire
+
+    async def cut(self) -> None:
+        await self.line.close()
+
+    async def connect(self) -> None:
+        await self.line.close()
+        self.line = Wire(self.plc.port, self.line.port)
+        await self.line.open()
+
+    def freeze(self) -> None:
+        """Nothing is answered any more, and the connections stay open."""
+        self.line.silent_at = b""
+
+    def thaw(self) -> None:
+        self.line.silent_at = None
+
+
+class CellSite(Wired):
     refusals: tuple[type[Exception], ...] = (BeforehandError,)
 
     def __init__(self, folder: Path, plc: StrangerPlc, speed: float = 1.0) -> None:
@@ -89,23 +111,6 @@ class CellSite:
     async def close(self) -> None:
         stack, self._stack = self._stack, AsyncExitStack()
         await stack.aclose()
-
-    # -- the network -----------------------------------------------------------------------------------------------
-
-    async def cut(self) -> None:
-        await self.line.close()
-
-    async def connect(self) -> None:
-        await self.line.close()
-        self.line = Wire(self.plc.port, self.line.port)
-        await self.line.open()
-
-    def freeze(self) -> None:
-        """Nothing is answered any more, and the connections stay open."""
-        self.line.silent_at = b""
-
-    def thaw(self) -> None:
-        self.line.silent_at = None
 
     # -- the books -------------------------------------------------------------------------------------------------
 

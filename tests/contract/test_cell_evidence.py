@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.cell_site import CellSite, cell_site, hurry, until
+from tests.contract.cell_site import PATIENCE_S, STEP_S, CellSite, cell_site, hurry, until
 from tests.contract.stranger_plc import FIELDS, NEEDS, Command, Fate
 
 from beforehand.app.intake import PlanInput
@@ -308,6 +308,25 @@ async def test_a_start_in_the_moment_of_the_hand_is_refused_too(tmp_path: Path) 
             await start_run(site.runtime, plan.id, plan.version)
         assert refused.value.code == "plan.drift"
         assert site.plc.executed == []
+
+
+async def test_a_controller_that_answers_no_more_is_not_shown_as_if_it_were_seen_now(tmp_path: Path) -> None:
+    async with cell_site(tmp_path) as site:
+        await shown_where(site, lambda says: says == "")
+        site.freeze()
+        shown = await shown_where(site, lambda says: "answer" in says)
+        assert shown["current_position"] == "Home", "where it was seen last"
+        assert "answer" in (await site.runtime.service(Cells).document("weld_star"))["says"]
+
+
+async def shown_where(site: CellSite, fits: Callable[[str], bool]) -> dict[str, Any]:
+    """The cell as `GET /state` shows it, once what it says of itself fits."""
+    for _ in range(round(PATIENCE_S / STEP_S)):
+        [shown] = (await site.runtime.service(Cells).state("weld_star"))["cells"]
+        if fits(shown.get("says", "")):
+            return shown
+        await asyncio.sleep(STEP_S)
+    pytest.fail("This was never said.")
 
 
 # -- nobody answers, and nobody is there -------------------------------------------------------------------------------

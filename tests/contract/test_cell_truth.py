@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import httpx2
 import pytest
 import yaml
-from tests.contract.cell_site import SCENE, Wire, cell_site, hurry, within
+from tests.contract.cell_site import SCENE, Wire, Wired, cell_site, hurry, within
 from tests.contract.stranger_plc import NEEDS, NO_TOOL, Command, Fact, Fate, StrangerPlc
 
 from beforehand.app.examples import find_document
@@ -447,7 +447,7 @@ async def test_what_is_completed_has_happened_once_in_many_stories(
 # -- a process of its own ---------------------------------------------------------------------------------------------
 
 
-class ServerHouse:
+class ServerHouse(Wired):
     """`beforehand up` as a process, told by HTTP and killed by SIGKILL; its log is read from its file."""
 
     refusals: tuple[type[Exception], ...] = (httpx2.HTTPError,)
@@ -484,20 +484,6 @@ class ServerHouse:
             self._process.send_signal(signal.SIGKILL)
             await self._process.wait()
             await self._http.aclose()
-
-    async def cut(self) -> None:
-        await self.line.close()
-
-    async def connect(self) -> None:
-        await self.line.close()
-        self.line = Wire(self.plc.port, self.line.port)
-        await self.line.open()
-
-    def freeze(self) -> None:
-        self.line.silent_at = b""
-
-    def thaw(self) -> None:
-        self.line.silent_at = None
 
     async def _call(self, method: str, path: str, body: Document | None = None) -> Any:
         answer = await self._http.request(method, path, json=body)

@@ -30,6 +30,8 @@ _SHOWN_APART = (
     "code",
 )
 _BYTES = ("size", "sizeBefore")
+_WITNESSES = {"planned": ("Planned", "any"), "reported": ("Answered", "not known"), "now": ("Seen now", "not known")}
+"""What stands in a difference, as people read it, and what nothing means there."""
 LONGEST = 2000
 LATER = "later"
 
@@ -128,13 +130,27 @@ def evidence_lines(decision: Mapping[str, Any]) -> list[str]:
     if "tool" in evidence:
         told.append(f"The call: {call_shown(evidence['tool'], evidence.get('args') or {}, LONGEST)}")
         told += ["The words do not match the call."] if evidence.get("mismatch") else []
-    told += [str(note) for name in ("notes", "difference") for note in evidence.get(name) or ()]
+    told += [str(note) for note in evidence.get("notes") or ()]
+    told += _difference(evidence.get("difference"))
     said = {in_words(value) for value in (evidence.get("args") or {}).values()}
     for name, value in evidence.items():
         text = counted(value, "byte") if name in _BYTES else in_words(value)
         if name not in _SHOWN_APART and value not in (None, "", []) and text not in said:
             told.append(f"{named(name).capitalize()}: {text}"[:LONGEST])
     return told + [_proposal(proposal) for proposal in evidence.get("proposals", ())]
+
+
+def _difference(found: Any) -> list[str]:
+    """What a machine was to be like, what it answered and what it shows; the sentences in it are told already."""
+    from beforehand.model.words import in_words, named
+
+    told = []
+    for name, (word, nothing) in _WITNESSES.items():
+        seen = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(seen, Mapping):
+            values = (f"{named(key)} {nothing if one is None else in_words(one)}" for key, one in seen.items())
+            told.append(f"{word}: {', '.join(values)}")
+    return told
 
 
 def _proposal(proposal: Mapping[str, Any]) -> str:

@@ -299,10 +299,13 @@ class Cells:
         """What is known of a cell: where its robot stands, what it holds, and whether it is live."""
         scene = await self.saved(name)
         row = await self._state_row(name) or (scene.state.wire() if scene.state else {})
-        shown = {"scene": name, "current_position": None, "current_tool": NO_TOOL, **row}
+        return {"scene": name, "current_position": None, "current_tool": NO_TOOL, **row, **self._live(name)}
+
+    def _live(self, name: str) -> dict[str, Any]:
+        """Whether it is live, and that it has not been seen just now, where that is so."""
         follower = self._followers.get(name)
         silence = {"says": follower.silence} if follower is not None and follower.silence else {}
-        return {**shown, **silence, "active": name in self.live}
+        return {**silence, "active": name in self.live}
 
     async def listed(self) -> list[dict[str, Any]]:
         """Every cell the home knows."""
@@ -310,7 +313,7 @@ class Cells:
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live, for `GET /state`."""
-        return {"cells": [{"scene": name, **(await self._state_row(name) or {}), "active": name in self.live}]}
+        return {"cells": [{"scene": name, **(await self._state_row(name) or {}), **self._live(name)}]}
 
     async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
         """The same as it was where the store ends."""

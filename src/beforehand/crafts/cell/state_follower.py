@@ -16,18 +16,30 @@ log = Log("beforehand.cells")
 
 LOOK_S = 0.5
 """The longest time from one look to the next."""
+OLD_S = 1.0
+"""How old a state may be before that is said with it."""
 
 
 class StateFollower:
-    """One cell. `look` writes down how it is; a controller that does not answer leaves `silence`, a sentence."""
+    """One cell. `look` writes down how it is; `silence` says when that is not known any more."""
 
     def __init__(self, name: str, controller: CellController, look: Callable[[str], Awaitable[None]]) -> None:
         self._name, self._controller, self._look = name, controller, look
         self._task: asyncio.Task[None] | None = None
         self._closed = False
-        self.silence = ""
+        self._fault = ""
+        self._seen_at = 0.0
+
+    @property
+    def silence(self) -> str:
+        """What whoever reads the state has to know of a controller that does not answer now; else nothing."""
+        age_s = asyncio.get_running_loop().time() - self._seen_at
+        if self._fault or age_s <= OLD_S:
+            return self._fault
+        return f"This is how the cell was {age_s:.0f} s ago; its controller has not answered since."
 
     def start(self) -> None:
+        self._seen_at = asyncio.get_running_loop().time()
         self._task = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
@@ -39,9 +51,9 @@ class StateFollower:
         while not self._closed:
             try:
                 await self._look(self._name)
-                self.silence = ""
+                self._fault, self._seen_at = "", asyncio.get_running_loop().time()
             except Fault as fault:
-                self.silence = fault.says
+                self._fault = fault.says
             except BeforehandError as error:  # such as a log that cannot be written now
                 log.warning("a cell's state could not be written down", scene=self._name, says=error.says)
             except Exception:  # a plug-in's bug: the cell is asked again, and the others are followed as before

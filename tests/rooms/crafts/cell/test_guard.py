@@ -255,7 +255,7 @@ def test_what_is_called_done_counts_only_where_answer_and_state_fit(
         assert found.difference["planned"]
         assert found.difference.get("reported", {}).get("current_position") == (reported or [None])[0]
         assert found.difference.get("now", {}).get("current_tool") == (now or [None, None])[1]
-        assert "leaves the robot" in found.says
+        assert "should leave the robot" in found.says
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ async def test_a_weld_whose_own_answer_says_elsewhere_and_without_a_tool_is_in_d
         assert difference["planned"] == {"current_position": "Pos_1", "current_tool": "Welder"}
         assert (difference["reported"], difference["now"]) == (elsewhere, elsewhere)
         assert asked["evidence"]["code"] == "step.contradicted"
-        assert "leaves the robot at Pos_1 with Welder" in asked["evidence"]["says"]
+        assert "should leave the robot at Pos_1 with Welder" in asked["evidence"]["says"]
         assert asked["verbs"] == ["happened", "run-again", "abort"]
 
 

@@ -27,7 +27,7 @@ export function Difference({ of }: { of: Named }) {
           <tr key={name}>
             <th scope="row">{word}</th>
             {names.map((one) => (
-              <td key={one}>{shown((of[name] as Named)[one])}</td>
+              <td key={one}>{shown((of[name] as Named)[one], name === "planned")}</td>
             ))}
           </tr>
         ))}
@@ -44,6 +44,9 @@ function isNamed(value: unknown): value is Named {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function shown(value: unknown) {
-  return value === null || value === undefined ? "not known" : valueShown(value);
+function shown(value: unknown, isPlanned: boolean) {
+  if (value !== null && value !== undefined) {
+    return valueShown(value);
+  }
+  return isPlanned ? "any" : "not known";
 }

@@ -118,7 +118,7 @@ def _contradicted(contract: Contract, reported: Situation | None, now: Situation
     found = [f"{words[name]} {one.says}" for name, one in told.items() if not contract.fits(one)]
     if reported == now and reported is not None:
         found = [f"its answer and its state have it {reported.says}"]
-    says = f"It leaves the robot {contract.leaves.says}, but {' and '.join(found)}."
+    says = f"It should leave the robot {contract.leaves.says}, but {' and '.join(found)}."
     shown = {name: one.wire() for name, one in told.items()}
     difference = {"planned": contract.leaves.wire(), **shown, "says": [says]}
     return Verdict("doubt", f"The controller says that {contract.target} is done. {says}", difference)
