@@ -36,7 +36,7 @@ class StateFollower:
         age_s = asyncio.get_running_loop().time() - self._seen_at
         if self._fault or age_s <= OLD_S:
             return self._fault
-        return f"This is how the cell was {age_s:.0f} s ago; its controller has not answered since."
+        return f"This is how the cell was {age_s:.0f} s ago; no newer answer of its controller is recorded."
 
     def start(self) -> None:
         self._seen_at = asyncio.get_running_loop().time()
