@@ -381,8 +381,16 @@ def scripted(**more: Any) -> tuple[Shift, ScriptedRobots]:
 
 def test_fleet_6_7_a_step_is_done_at_the_change_from_2_to_4() -> None:
     shift, robots = scripted()
-    for status, step in ((1, "pick"), (2, "pick"), (4, "drop"), (4, "drop"), (2, "drop"), (4, "done")):
-        robots.report("RB-01", status, node_id="AP_PICK_01" if step == "pick" else "AP_DROP_01")
+    pick, drop = "AP_PICK_01", "AP_DROP_01"
+    for status, at, step in (
+        (1, pick, "pick"),
+        (2, pick, "pick"),
+        (4, pick, "drop"),
+        (4, pick, "drop"),
+        (2, drop, "drop"),
+        (4, drop, "done"),
+    ):
+        robots.report("RB-01", status, node_id=at)
         shift.tick()
         assert shift.task().step == step
     assert shift.task().status == "completed"
@@ -451,12 +459,21 @@ def test_fleet_6_7_which_statuses_complete_is_the_robots_setting() -> None:
 def test_fleet_6_7_where_the_robot_names_the_command_that_decides() -> None:
     shift, robots = scripted()
     for status in (2, 4):
-        robots.report("RB-01", status, node_id="AP_PICK_01", task_id="somebody-elses")
+        robots.report("RB-01", status, node_id="AP_PICK_01", task_id="line-RB-01:park:1")
         shift.tick()
-    assert shift.task().command_state == "sent"
+    assert (shift.task().step, shift.task().command_state) == ("pick", "sent")
     robots.report("RB-01", 4, node_id="AP_PICK_01", task_id="line-t1:pick:1")
     shift.tick()
     assert shift.task().step == "drop"
+
+
+def test_fleet_6_7_a_name_that_a_robot_gives_an_order_itself_says_nothing_against_it() -> None:
+    shift, robots = scripted()
+    for status in (2, 4):
+        robots.report("RB-01", status, node_id="AP_PICK_01", task_id="move-1")
+        shift.tick()
+    assert (shift.task().step, shift.task().status) == ("drop", "active")
+    assert len(robots.targets("RB-01")) == 2
 
 
 @pytest.mark.parametrize("ahead", ["AP_PICK_01", None])
@@ -571,8 +588,10 @@ def test_fleet_6_9_a_pick_the_sensor_denies_is_not_booked() -> None:
         robots.report("RB-01", status, node_id="AP_PICK_01", load_sensor="empty")
         shift.tick()
     assert shift.task().status == "held"
-    assert shift.task().error_code == "pick.not_done"
+    assert shift.task().error_code == "step.contradicted"
     assert shift.site("PICK_01").lies == "filled"
+    (asked,) = shift.state.decisions.values()
+    assert asked.evidence["difference"]["now"] == {"place": "AP_PICK_01", "fork": "empty", "target": None}
 
 
 # 7 Reservations

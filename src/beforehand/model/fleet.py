@@ -255,6 +255,8 @@ class Robot:
     load_state: LoadState = "unknown"
     load_state_source: LoadSource = "unknown"
     load_state_confidence: Literal["high", "low"] = "low"
+    doubted_load: Literal["empty", "loaded"] | None = None
+    """What its load sensor read when it contradicted the robot's own word; believed again once it reads otherwise."""
     task_id: str | None = None
     errand: Errand | None = None
     errands: int = 0
@@ -295,6 +297,24 @@ class Robot:
     """The robot in trouble that a person has said it shall wait for."""
     yields_to: str | None = None
     """The robot that it lets by first."""
+
+
+@quick
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What is known of an order that is out: how its robot was before, and what it has shown of it since."""
+
+    status_before: int = 0
+    load_before: Literal["empty", "loaded"] | None = None
+    target_before: str | None = None
+    ran: bool | None = None
+    """It was seen to run."""
+    named: bool | None = None
+    """The robot has named it by its key."""
+    away_ts_ms: int | None = None
+    """When the robot was last seen away from the place, once it has come there."""
+    cancel_heard: bool | None = None
+    """The robot has answered that it was told to cancel."""
 
 
 @quick
@@ -347,6 +367,10 @@ class Task:
     """Until when it never gets it again."""
     at_place_ts_ms: int | None = None
     """Since when the robot has stood at the place of the present step with its order running."""
+    trace: Trace | None = None
+    """Of the order that is out, or was last."""
+    in_doubt: bool | None = None
+    """What became of that order is not known: a person is asked, and it is neither booked nor ordered again."""
     by_hand: bool | None = None
     """A person did the step before, and the present one has not begun."""
     legs: tuple[Leg, ...] | None = None

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic.alias_generators import to_camel
 
-from beforehand.model.fleet import Errand, Leg, Robot, Stream, Task, Worksite
+from beforehand.model.fleet import Errand, Leg, Robot, Stream, Task, Trace, Worksite
 
 RecordT = TypeVar("RecordT")
 
@@ -58,6 +58,8 @@ def wire_of(record: Any) -> dict[str, Any]:
     shown = {name: value for name, value in values if value is not None}
     if "errand" in shown:
         shown["errand"] = wire_of(shown["errand"])
+    if "trace" in shown:
+        shown["trace"] = wire_of(shown["trace"])
     if "legs" in shown:
         shown["legs"] = [wire_of(leg) for leg in shown["legs"]]
     return shown
@@ -83,6 +85,7 @@ _READ_BACK: dict[str, Callable[[Any], Any]] = {
     "failed_at": tuple,
     "way": tuple,
     "errand": lambda errand: from_wire(Errand, errand),
+    "trace": lambda trace: from_wire(Trace, trace),
     "legs": lambda legs: tuple(from_wire(Leg, leg) for leg in legs),
 }
 """The fields that JSON does not give back as they were."""
@@ -90,5 +93,5 @@ _READ_BACK: dict[str, Callable[[Any], Any]] = {
 
 def lay_out_records() -> None:
     """Works out now what is worked out once for each kind of record, so that no tick has to."""
-    for kind in (Worksite, Stream, Errand, Robot, Task):
+    for kind in (Worksite, Stream, Errand, Robot, Trace, Task):
         _layout(kind)

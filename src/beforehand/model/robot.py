@@ -6,11 +6,18 @@ twice or out of order, which `boot` and `seq` tell. `task_status` is the protoco
 2 running, 3 suspended, 4 completed, 5 failed, 6 cancelled.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 LoadReading = Literal["empty", "loaded"]
+_ORDER_KEY = re.compile(r".+-(t\d+:(pick|drop)|.+:(park|charge)):\d+(/\w+)?")
+
+
+def is_order_key(name: str | None) -> bool:
+    """Whether this is the key of an order of ours, or of a part of one. Robots may name their orders as they like."""
+    return name is not None and _ORDER_KEY.fullmatch(name) is not None
 
 
 class Telemetry(NamedTuple):
@@ -42,6 +49,8 @@ class Telemetry(NamedTuple):
     """How far the load sensor can be believed; one of low confidence decides nothing."""
     called_off: bool = False
     """Whether a status 6 is certainly a cancel: some protocols never end work that was done in this way."""
+    target: str | None = None
+    """The node where it says that its present or last order leads."""
 
     @property
     def sure_load(self) -> LoadReading | None:

@@ -171,24 +171,19 @@ def test_a_status_that_cannot_be_is_the_last_one_known():
 
 
 @pytest.mark.parametrize(
-    ("target", "node", "key"),
+    ("target", "node", "another"),
     [
-        ("LM9", "LM9", "to LM9"),
-        ("LM9", "AP1", None),
-        ("LM9", None, None),
-        ("AP1", "LM9", None),
-        (None, "LM9", None),
+        ("LM9", "LM9", True),
+        ("LM9", "AP1", False),
+        ("LM9", None, False),
+        ("AP1", "LM9", False),
+        (None, "LM9", False),
     ],
 )
-def test_what_ended_at_another_target_and_another_place_was_somebody_elses(target, node, key):
-    order = Order("k1", {"id": "AP1"}, sent=True)
-    for status in (4, 5, 6):
-        assert shown(order, Reading(status=status, node_id=node, target=target), None, 2) == (status, key)
-    assert shown(order, Reading(status=2, node_id=node, target=target), None, 2) == (2, None)
-    assert shown(order, Reading(status=4, node_id=node, target=target), 4, 2) == (4, "k1"), "the id decides"
+def test_a_drive_that_ended_at_another_target_and_another_place_was_somebody_elses(target, node, another):
     part = Order("k1", {"id": "AP1", "end_height": 1.2}, sent=True, part="drive", part_began=True)
     ended = drive_ended(part, Reading(status=4, node_id=node, target=target), None, 2)
-    assert ended == (6 if key else 4)
+    assert ended == (6 if another else 4)
 
 
 def test_where_an_order_leads_is_read_from_what_it_does_now():
@@ -224,29 +219,45 @@ def test_an_order_that_is_named_and_was_never_seen_to_run_has_ended_where_the_st
 LAGS, TELLS = Reading(load=Load("empty", "hook_isFull")), Reading(load=Load("loaded", "hook_isFull"))
 
 
-@pytest.mark.parametrize("key", ["k", None])
-def test_a_load_sensor_may_lag_behind_the_fork_for_a_while(key):
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("end", [4, 6])
+@pytest.mark.parametrize(
+    ("lags", "tells"), [(LAGS, TELLS), (Reading(node_id="LM1"), Reading(node_id="P"))], ids=["load", "place"]
+)
+def test_place_and_load_may_lag_behind_the_robot_for_a_while(named, end, lags, tells):
     order = Order("k", {"id": "P", "operation": "ForkLoad"}, sent=True)
-    assert settled(order, 2, key, LAGS, 0) == 2
-    assert settled(order, 4, key, LAGS, 100) == 2
-    assert settled(order, 4, key, TELLS, 300) == 4
-    assert settled(order, 4, key, LAGS, 100 + LOAD_PATIENCE_MS) == 4, "it is asked about then"
+    assert settled(order, 2, named, lags, 0) == 2
+    assert settled(order, end, named, lags, 100) == 2
+    assert settled(order, end, named, tells, 300) == end
+    assert settled(order, end, named, lags, 100 + LOAD_PATIENCE_MS) == end, "it is asked about then"
+
+
+def test_a_cancel_of_ours_is_told_at_once():
+    order = Order("k", {"id": "P", "operation": "ForkLoad"}, sent=True, ran=True, cancelled=True)
+    assert settled(order, 6, False, LAGS, 0) == 6
 
 
 @pytest.mark.parametrize(
-    ("payload", "key", "reading"),
+    ("payload", "named", "reading"),
     [
-        ({"id": "P", "operation": "ForkLoad"}, None, LAGS),
-        ({"id": "P", "operation": "ForkLoad"}, "another", LAGS),
-        ({"id": "P", "operation": "ForkUnload"}, "k", LAGS),
-        ({"id": "P", "operation": "ForkLoad"}, "k", Reading(load=Load("empty", "fork_pressure_actual", "low"))),
-        ({"id": "P", "operation": "ForkLoad"}, "k", Reading()),
-        ({"id": "P"}, "k", LAGS),
+        ({"id": "P", "operation": "ForkLoad"}, False, LAGS),
+        ({"id": "P", "operation": "ForkUnload"}, True, LAGS),
+        ({"id": "P", "operation": "ForkLoad"}, True, Reading(load=Load("empty", "fork_pressure_actual", "low"))),
+        ({"id": "P", "operation": "ForkLoad"}, True, Reading()),
+        ({"id": "P"}, True, LAGS),
     ],
-    ids=["an end from before", "another's", "it agrees", "it is not sure", "no sensor", "no work"],
+    ids=["an end from before", "it agrees", "it is not sure", "no sensor", "no work"],
 )
-def test_any_other_end_is_told_at_once(payload, key, reading):
-    assert settled(Order("k", payload, sent=True), 4, key, reading, 0) == 4
+def test_any_other_end_is_told_at_once(payload, named, reading):
+    assert settled(Order("k", payload, sent=True), 4, named, reading, 0) == 4
+
+
+def test_what_an_order_was_before_a_restart_is_known_after_it():
+    order = Order("k", {"id": "P", "operation": "ForkLoad"}, 4, sent=True)
+    later = Order.kept(order.wire())
+    assert shown(later, Reading(status=4, task_id="k"), None, 4) == (1, "k"), "a 4 from before is none of it"
+    order.ran = True
+    assert shown(Order.kept(order.wire()), Reading(status=4, task_id="k"), None, 4) == (4, "k")
 
 
 def test_an_order_in_parts_that_outlived_its_process_fails_and_says_why():

@@ -14,6 +14,7 @@ from beforehand.adapters.vda5050.messages import State, decoded, moment_ms, time
 from beforehand.adapters.vda5050.options import VdaOptions, check_vda5050
 from beforehand.adapters.vda5050.orders import Stop, order_document, planned, updated
 from beforehand.adapters.vda5050.reading import is_active, trouble
+from beforehand.adapters.vda5050.patience import SILENT_WORK_MS
 from beforehand.adapters.vda5050.talk import Talk
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.model.broker import read_broker
@@ -149,7 +150,7 @@ def test_a_robot_that_names_no_order_any_more_has_restarted(vehicle: Vehicle) ->
 def test_an_order_that_ends_unfinished_is_never_taken_for_done(vehicle: Vehicle) -> None:
     vehicle.talk.command(GoTarget(KEY, "RB-01", PICK), vehicle.now)
     vehicle.says(orderId=KEY, nodeStates=ahead("B", "C", "D"), actionStates=work("WAITING"), driving=True)
-    ended = vehicle.says(orderId=KEY, lastNodeId="D", loads=[{}])
+    ended = vehicle.says(orderId=KEY, lastNodeId="C", loads=[{}])
     assert (ended.task_status, ended.task_id, ended.called_off) == (6, KEY, True)
     failed = Vehicle(a_talk())
     failed.says()
@@ -578,3 +579,21 @@ def test_what_a_state_leaves_out_is_as_a_robot_at_rest_has_it() -> None:
     assert not is_active(state)
     assert trouble(state, None) is None
     assert (state.loads, state.battery_state, state.agv_position) == (None, None, None)
+
+
+def test_a_vehicle_that_says_nothing_of_its_actions_is_not_called_cancelled(vehicle: Vehicle) -> None:
+    vehicle.talk.command(GoTarget(KEY, "RB-01", PICK), vehicle.now)
+    vehicle.says(orderId=KEY, nodeStates=ahead("B", "C", "D"), driving=True)
+    at_work = vehicle.says(orderId=KEY, lastNodeId="D", loads=[])
+    assert at_work.task_status == 2, "it may be at its work"
+    done = vehicle.says(orderId=KEY, lastNodeId="D", loads=[{"loadId": "1"}])
+    assert (done.task_status, done.task_id, done.called_off) == (0, KEY, False)
+    assert done.sure_load == "loaded"
+
+
+def test_a_vehicle_that_says_nothing_of_its_actions_nor_of_its_load_is_waited_for_a_while(vehicle: Vehicle) -> None:
+    vehicle.talk.command(GoTarget(KEY, "RB-01", PICK), vehicle.now)
+    vehicle.says(orderId=KEY, nodeStates=ahead("B", "C", "D"), driving=True)
+    assert vehicle.says(orderId=KEY, lastNodeId="D").task_status == 2
+    vehicle.now += SILENT_WORK_MS
+    assert vehicle.says(orderId=KEY, lastNodeId="D").task_status == 0

@@ -9,6 +9,7 @@ from typing import Any
 from beforehand.adapters.robokit.numbers import CANCELLED, COMPLETED, FAILED, NONE, RUNNING, SUSPENDED, WAITING
 from beforehand.adapters.robokit.orders import ENDED, Order
 from beforehand.adapters.robokit.readings import Reading
+from beforehand.model.robot import is_order_key
 
 
 def legs_untold(order: Order) -> list[dict[str, Any]]:
@@ -30,10 +31,11 @@ def _work(order: Order, node_id: str) -> dict[str, Any]:
 def shown_of_legs(order: Order, reading: Reading, by_id: int | None, before: int) -> tuple[int, str | None]:
     """The status of the whole and the key it speaks of; `by_id` is that of the last leg the robot was told of."""
     status = before if reading.status is None else reading.status
-    named = reading.task_id
-    if named is not None and by_id is None and not named.startswith(f"{order.key}/"):
-        return status, named  # It carries out something else.
-    return _of_whole(order, reading, status, by_id), order.key
+    ours = by_id is not None or (reading.task_id or "").startswith(f"{order.key}/")
+    order.named = order.named or ours
+    if not ours and reading.task_id is not None and (order.named or is_order_key(reading.task_id)):
+        return status, reading.task_id  # It carries out something else.
+    return _of_whole(order, reading, status, by_id), order.key if ours else None
 
 
 def _of_whole(order: Order, reading: Reading, status: int, by_id: int | None) -> int:

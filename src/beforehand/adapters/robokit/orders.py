@@ -38,7 +38,7 @@ class Order:
     """What is being done of an order that was taken apart; None for one that was taken whole."""
     part_began: bool = False
     cancelled: bool = False
-    """Whether a driving part was told to end."""
+    """Whether it was told to end, or the driving part of one in parts was."""
     halted: bool = False
     """Told to pause while it is done in parts: no further part is begun."""
     still: bool = False
@@ -47,7 +47,7 @@ class Order:
     ran: bool = False
     """Whether it was ever said to run: an end that was there before it is none of it."""
     done_ms: int | None = None
-    """When it was first seen to be done while the load sensor still said otherwise."""
+    """When it was first seen to be done while its place or the load sensor still said otherwise."""
     way: tuple[str, ...] | None = None
     """The nodes it may drive over, where it is told of them one by one; None where it finds its own way."""
     told: int = 0
@@ -83,18 +83,26 @@ class Order:
         return f"{self.key}/{number}"
 
     def wire(self) -> dict[str, Any]:
-        kept = {"key": self.key, "apart": self.part is not None or self.broken}
+        kept: dict[str, Any] = {
+            "key": self.key,
+            "payload": dict(self.payload),
+            "statusBefore": self.status_before,
+            "ran": self.ran,
+            "apart": self.part is not None or self.broken,
+        }
         if self.way is not None:
-            kept |= {"way": list(self.way), "told": self.told, "payload": dict(self.payload)}
+            kept |= {"way": list(self.way), "told": self.told}
         return kept
 
     @classmethod
     def kept(cls, data: Mapping[str, Any]) -> "Order":
         """The order as an earlier process left it."""
+        key, payload, before = str(data["key"]), data.get("payload") or {}, data.get("statusBefore")
+        order = cls(key, payload, before, sent=True, ran=bool(data.get("ran")), broken=bool(data.get("apart")))
         if data.get("way"):
-            way, told = tuple(str(node) for node in data["way"]), int(data["told"])
-            return cls(str(data["key"]), data.get("payload") or {}, sent=True, way=way, told=told)
-        return cls(str(data["key"]), sent=True, broken=bool(data.get("apart")))
+            order.way, order.told = tuple(str(node) for node in data["way"]), int(data["told"])
+            order.part_began = order.ran
+        return order
 
 
 def can_be_taken_apart(payload: Mapping[str, Any]) -> str | None:
@@ -121,28 +129,31 @@ def shown(order: Order | None, reading: Reading, by_id: int | None, before: int)
         return by_id, order.key
     if order.over is not None and order.over == status:
         return status, order.key
-    if reading.task_id is not None and reading.task_id != order.task_id:
+    if reading.task_id != order.task_id:
         return status, reading.task_id
-    if reading.task_id is not None:
-        return _of_named(order, status), order.key
-    return status, f"to {reading.target}" if status in ENDED and _led_elsewhere(order, reading) else None
+    return _of_named(order, status), order.key
 
 
 def _of_named(order: Order, status: int) -> int:
     """The status of an order that the robot names beside its own status: it may name it before it has begun, while that
-    status is still none, or the end of what it did before."""
+    status is still none, or the end of what it did before. Called off, such an order says nothing of itself."""
     begun = order.ran or status in UNDER_WAY or order.status_before is None
-    return status if begun or status not in (NONE, order.status_before) else WAITING
-
-
-def settled(order: Order | None, status: int, key: str | None, reading: Reading, now_ms: int) -> int:
-    """The status to report, with an order that is done still running while its load sensor may lag behind its fork."""
-    if order is None or key not in (None, order.key):
+    if begun or status not in (NONE, order.status_before):
         return status
-    order.ran = order.ran or status == RUNNING
+    return NONE if order.cancelled else WAITING
+
+
+def settled(order: Order | None, status: int, named: bool, reading: Reading, now_ms: int) -> int:
+    """The status to report, with an order that is done still running while its place or its load sensor may lag behind.
+    `named` where the robot named this order."""
+    if order is None:
+        return status
+    order.ran = order.ran or (order.sent and status == RUNNING)
     load, wanted = reading.load, _LOAD_AFTER.get(str(order.payload.get("operation")))
     agrees = load is None or load.confidence == "low" or load.reading == (wanted or load.reading)
-    if status != COMPLETED or agrees or not (order.ran or key):
+    there = order.target is None or reading.node_id in (None, order.target)
+    ended = status == COMPLETED or (status == CANCELLED and not order.cancelled)
+    if not ended or (agrees and there) or not (order.ran or named):
         return status
     order.done_ms = now_ms if order.done_ms is None else order.done_ms
     return status if now_ms - order.done_ms >= LOAD_PATIENCE_MS else RUNNING

@@ -289,6 +289,7 @@ class WireRobot:
             "finished_path": [report.node_id] if report.node_id else [],
             "unfinished_path": [report.next_node_id] if report.next_node_id else [],
             "task_status": report.task_status,
+            "target_id": report.target or "",
             "battery_level": report.battery,
             "charging": report.charging,
             "blocked": report.blocked,
@@ -311,7 +312,7 @@ _PARTS = {
     no.BLOCKED: ("blocked",),
     no.BATTERY: ("battery_level", "charging"),
     no.EMERGENCY: ("emergency",),
-    no.TASK: ("task_status", "finished_path", "unfinished_path"),
+    no.TASK: ("task_status", "target_id", "finished_path", "unfinished_path"),
     no.FORK: ("fork_height", "fork_height_in_place", "fork_pressure_actual"),
     no.ALARMS: ("fatals", "errors", "warnings", "notices"),
 }

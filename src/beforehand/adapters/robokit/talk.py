@@ -155,7 +155,10 @@ class Talk:
             status, key = shown_of_legs(order, reading, by_id, self._telling.status)
         else:
             status, key = shown(order, reading, by_id, self._telling.status)
-        status = settled(order, status, key, reading, now_ms)
+        ran = order is not None and order.ran
+        status = settled(order, status, order is not None and key == order.key, reading, now_ms)
+        if order is not None and order.ran and not ran:
+            self._keep()
         self._telling.status = self._telling.status if reading.status is None else reading.status
         self._seq += 1
         load = reading.load
@@ -177,6 +180,7 @@ class Talk:
             None if load is None else load.reading,
             self._trouble(order, reading),
             "high" if load is None else load.confidence,
+            target=reading.target,
         )
         self._telling.at = None if reading.next_node_id is not None else reading.node_id
         return self._last

@@ -159,9 +159,9 @@ class Telling:
         return refused
 
     async def _cancel(self) -> Refusal | None:
-        if self.order is not None and self.order.way is not None:
-            self.order.cancelled = True
         order = self._apart
+        if self.order is not None and order is None:
+            self.order.cancelled = True
         if order is None:
             return await self._control.tell(self._client.cancel)
         order.halted = False

@@ -43,6 +43,7 @@ def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
         "blocked" in body.halts,
         _load(yard, body) if yard.settings.load_sensor or body.conditions else None,
         body.error,
+        target=None if order is None else order.target,
     )
 
 

@@ -8,6 +8,8 @@ STATE_AGE_MS = 35_000
 """Vehicles report every 30 s at least; one that is online and answers no request for its state is believed so long."""
 LOAD_PATIENCE_MS = 3_000
 """How long a vehicle that has finished its work may take to say so of its load, too."""
+SILENT_WORK_MS = 30_000
+"""How long a vehicle that says nothing of its actions is taken to be at its work, once it is at the place."""
 LET_GO_PATIENCE_MS = 60_000
 """How long a vehicle may take to let go of its order before the next one is given up."""
 CLING_PATIENCE_MS = 6_000

@@ -2,7 +2,8 @@
 
 An order is done when its action is FINISHED and its last node is reached, and in no other way. Some vehicles leave the
 last node in `nodeStates`; it counts as reached once it is the last node they name. An order that is over and neither
-done nor failed was cancelled: by us, by another master control, or by hand at the vehicle.
+done nor failed was cancelled: by us, by another master control, or by hand at the vehicle. Of a vehicle that has come
+to the end of its order and says nothing of the action there, nobody knows what it did: it claims nothing.
 """
 
 from collections.abc import Mapping
@@ -130,6 +131,8 @@ def order_status(
         return PAUSED if state.paused else RUNNING, state.order_id
     if not known and work and all(one.action_status == "FINISHED" for one in work):
         return DONE, state.order_id
+    if not (work or cancelled) and (not known or (order is not None and _ends_silently(state, order))):
+        return NONE, state.order_id
     return CANCELLED, state.order_id
 
 
@@ -168,6 +171,11 @@ def _is_done(state: State, order: PlannedOrder, work: list[ActionState]) -> bool
     if order.action is None:
         return True
     return any(one.action_id == order.action.action_id and one.action_status == "FINISHED" for one in work)
+
+
+def _ends_silently(state: State, order: PlannedOrder) -> bool:
+    """Whether it stands at the end of an order that it says no more of, and has an action to do there."""
+    return order.action is not None and order.all_released and state.last_node_id == order.target
 
 
 def _awaits_update(state: State, order: PlannedOrder) -> bool:

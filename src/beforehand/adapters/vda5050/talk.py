@@ -22,6 +22,7 @@ from beforehand.adapters.vda5050.reading import (
     CANCELLED,
     DONE,
     FAILED,
+    NONE,
     RUNNING,
     WAITING,
     Reading,
@@ -47,6 +48,7 @@ from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkStanding
 
 log = Log("beforehand.vda5050")
+_LOAD_AFTER = {"pick": "loaded", "drop": "empty"}
 
 
 @dataclass(slots=True)
@@ -397,13 +399,23 @@ class Talk:
     def _settled(self, reading: Reading, state: State, order: PlannedOrder, now: int) -> int:
         if reading.status == CANCELLED and not (self.began or self._cancelling or has_failed(state, order.key)):
             return WAITING
+        if reading.status == NONE:
+            return self._of_silent(order, reading, now)
         if reading.status != DONE or order.action is None:
             return reading.status
-        wanted = {"pick": "loaded", "drop": "empty"}.get(order.action.action_type)
+        wanted = _LOAD_AFTER.get(order.action.action_type)
         if wanted is None or reading.load in (None, wanted):
             return DONE
         self._done_ms = now if self._done_ms is None else self._done_ms
         return DONE if now - self._done_ms >= patience.LOAD_PATIENCE_MS else RUNNING
+
+    def _of_silent(self, order: PlannedOrder, reading: Reading, now: int) -> int:
+        """It is at the place of its work and says nothing of that: it may be at it, until its load tells or for long
+        enough."""
+        self._done_ms = now if self._done_ms is None else self._done_ms
+        wanted = None if order.action is None else _LOAD_AFTER.get(order.action.action_type)
+        tells = reading.load is not None and reading.load == wanted
+        return NONE if tells or now - self._done_ms >= patience.SILENT_WORK_MS else RUNNING
 
     # -- time passes
 

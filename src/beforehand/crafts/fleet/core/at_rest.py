@@ -7,10 +7,11 @@ from itertools import pairwise
 from beforehand.crafts.fleet.core.batches import Pair, pairs_of
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.carrying import cannot_carry
-from beforehand.crafts.fleet.core.rules import SUSPECT_AFTER
+from beforehand.crafts.fleet.core.rules import FORK, SUSPECT_AFTER
 from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import KINDS
 from beforehand.crafts.fleet.core.work_queue import Queue
+from beforehand.model.decision import Decision
 from beforehand.model.fleet import Robot
 
 
@@ -59,7 +60,7 @@ def _waits_for_person(state: FleetState, robot_id: str) -> bool:
 
 def _work_left(state: FleetState, now_ms: int) -> bool:
     """Whether some robot could, now or when it is charged, do something a stream would ask for."""
-    if state.hold or not any(_may_work_again(robot) for robot in state.robots.values()):
+    if state.hold or not any(_may_work_again(state, robot) for robot in state.robots.values()):
         return False
     if any(0 < site.failures < SUSPECT_AFTER and site.rest_until_ts_ms > now_ms for site in state.worksites.values()):
         return True
@@ -72,9 +73,15 @@ def _work_left(state: FleetState, now_ms: int) -> bool:
     return False
 
 
-def _may_work_again(robot: Robot) -> bool:
+def _may_work_again(state: FleetState, robot: Robot) -> bool:
+    if any(_asks_of_fork(one, robot.robot_id) for one in state.decisions.values()):
+        return False
     usable = robot.status != "offline" and not robot.held and not robot.out_of_service and robot.phase != "error"
     return usable and robot.task_id is None and robot.load_state != "loaded" and robot.lost_ts_ms is None
+
+
+def _asks_of_fork(decision: Decision, robot_id: str) -> bool:
+    return decision.evidence.get("code") == FORK and decision.about.get("robotId") == robot_id
 
 
 def _could_be_done(state: FleetState, pairs: Sequence[Pair]) -> bool:
@@ -85,7 +92,7 @@ def _could_be_done(state: FleetState, pairs: Sequence[Pair]) -> bool:
         return False
     for robot_id, robot in state.robots.items():
         node = state.seen[robot_id].report.node_id
-        if node is None or not _may_work_again(robot) or math.isinf(routes.between(node, way[0])):
+        if node is None or not _may_work_again(state, robot) or math.isinf(routes.between(node, way[0])):
             continue
         if cannot_carry(state, robot_id, pairs) is None:
             return True

@@ -31,6 +31,8 @@ class Fault:
     code: str
     says: str
     kind: FaultClass
+    difference: dict[str, Any] | None = None
+    """Where witnesses disagree: what was to be, and what is seen."""
 
 
 class Board:

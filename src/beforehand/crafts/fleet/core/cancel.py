@@ -1,22 +1,28 @@
 """Giving up an order a robot has: it is told, it stops at the next node, and only then comes what was to follow.
 
 So the end of the old order is never taken for the end of the new, and a fork that had already done its work by then is
-booked before anything else happens.
+booked before anything else happens. Where nobody knows what the fork did, and the task is to end all the same, its
+place counts as unknown and somebody looks at the robot.
 """
 
 from typing import Any
 
 from beforehand.crafts.fleet.core.batches import pairs_of, with_target, without_leg
-from beforehand.crafts.fleet.core.board import Board
+from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.rules import (
+    FORK,
     IN_FLIGHT,
     LOADED,
+    RUNNING,
     end_task,
     free_robot,
     is_loaded,
+    needed_place,
+    order_key,
     release,
     reserve,
     settle_questions,
+    speaks_of_another,
     thaw,
 )
 from beforehand.model.fleet import Task
@@ -33,19 +39,32 @@ HAND_BACK_REST_MS = 30_000
 def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
     """Cancels the task's order, if the robot may have one, and then does `then`."""
     robot_id = task.robot_id
-    in_flight = task.command_state in IN_FLIGHT
-    if not in_flight or robot_id is None:
+    if robot_id is not None and task.in_doubt and task.command_state not in IN_FLIGHT and _runs(board, task):
+        task = board.change_task(task, command_state="running", command_key=order_key(task))
+    if task.command_state not in IN_FLIGHT or robot_id is None:
         return let_go(board, board.change_task(task, then=then, **changes))
     robot = board.robot(robot_id)
-    if robot.status == "offline" and then not in ("resend", "next"):
+    is_away = robot.status == "offline"
+    if is_away and then == "hand-back" and not task.in_doubt:
+        says = f"{robot_id} cannot be reached, and it may have done the {task.step} by now."
+        board.faults.append(Fault(task.task_id, "task.in_doubt", says, "doubt"))
+        return board.change_task(task, in_doubt=True)
+    if is_away and then not in ("resend", "next", "skip"):
         board.change_robot(robot, orphan_key=task.command_key)
-        return let_go(board, board.change_task(task, then=then, **changes))
-    if task.command_state != "canceling" and robot.status != "offline":
+        return let_go(board, board.change_task(task, then=then, in_doubt=True, **changes))
+    if task.command_state != "canceling" and not is_away:
         board.commands.append(CancelTarget(f"{task.command_key}:cancel", robot_id))
-    deadline = board.now + round(board.settings.start_timeout_s * 1000)
+    # One that is away is told as soon as it can be.
+    deadline = board.now + (0 if is_away else round(board.settings.start_timeout_s * 1000))
     return board.change_task(
         task, command_state="canceling", then=then, deadline_ts_ms=deadline, remaining_ms=None, **changes
     )
+
+
+def _runs(board: Board, task: Task) -> bool:
+    """Whether its robot shows an order that may be the one nobody was sure of."""
+    report = board.seen(str(task.robot_id)).report
+    return report.task_status in RUNNING and not speaks_of_another(order_key(task), report)
 
 
 def retarget(board: Board, task: Task, target: str) -> Task:
@@ -87,8 +106,11 @@ def let_go(board: Board, task: Task) -> Task:
     task = board.change_task(
         task, command_state="none", command_key=None, then=None, deadline_ts_ms=None, remaining_ms=None
     )
+    unsure, task = bool(task.in_doubt), board.change_task(task, in_doubt=None)
     if then in ("cancel", "fail", "hand-back") and is_loaded(board, task):
         return _too_late(board, task, then)
+    if unsure and then in ("cancel", "fail", "fail-loaded"):
+        return _end_unsure(board, task, then)
     if then == "skip":
         return board.change_task(leave_out(board, task, task.source_id), command_state="due")
     if task.next_target_id is not None:
@@ -105,6 +127,18 @@ def let_go(board: Board, task: Task) -> Task:
     return board.change_task(task, command_state="due" if then in ("resend", "next") else "none")
 
 
+def _end_unsure(board: Board, task: Task, then: str) -> Task:
+    """It ends, and nobody knows whether its step was done."""
+    place = board.site(needed_place(task)[0])
+    if place.reserved_by == task.task_id:
+        board.change_site(place, occupancy_before="unknown", since_ts_ms=board.now)
+    robot = board.robot(str(task.robot_id))
+    board.change_robot(robot, load_state="unknown", load_state_source="unknown", load_state_confidence="low")
+    ended = end_task(board, task, "canceled" if then == "cancel" else "failed", task.error_code, task.error)
+    ask_to_unload(board, ended, sure=False)
+    return ended
+
+
 def _too_late(board: Board, task: Task, then: str) -> Task:
     """The pick was finished before the cancel reached the robot: there are goods on the fork now. What a person wanted
     to end ends, as it would have with the goods seen there; anything else goes on to its drop."""
@@ -115,18 +149,23 @@ def _too_late(board: Board, task: Task, then: str) -> Task:
     return ended
 
 
-def ask_to_unload(board: Board, task: Task) -> None:
-    """The task is over and its pallet still on the fork: somebody has to take it off."""
+def ask_to_unload(board: Board, task: Task, sure: bool = True) -> None:
+    """The task is over and its pallet still on the fork, or perhaps: somebody has to take it off."""
     robot_id = str(task.robot_id)
-    if board.robot(robot_id).load_state == "empty" or board.question_of(robot_id) is not None:
+    is_empty = sure and board.robot(robot_id).load_state == "empty"
+    if is_empty or board.question_of(robot_id) is not None:
         return
     effects = {
-        "unloaded": "A person has taken the pallet off the fork, and the robot works again.",
+        "unloaded": "A person has taken the pallet off the fork, and the robot works again."
+        if sure
+        else "A person has seen that the fork is empty, and the robot works again.",
         "out-of-service": "The robot gets no work until it is put back into service.",
     }
     about = {"robotId": robot_id}
-    evidence = {"code": LOADED, "pallet": f"It was to go from {task.source_id} to {task.target_id}."}
-    board.open_decision(f"{robot_id} carries the pallet of {task.task_id}, which is over.", about, evidence, effects)
+    evidence = {"code": LOADED if sure else FORK, "pallet": f"It was to go from {task.source_id} to {task.target_id}."}
+    carries = "carries" if sure else "may carry"
+    title = f"{robot_id} {carries} the pallet of {task.task_id}, which is over."
+    board.open_decision(title, about, evidence, effects)
 
 
 def hand_back(board: Board, task: Task) -> Task:

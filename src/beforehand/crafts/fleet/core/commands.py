@@ -7,10 +7,18 @@ then always lets go of one order before it gets the next: nobody knows which of 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.patches import is_still_right
 from beforehand.crafts.fleet.core.payload import commit_distance, payload_of
-from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand, is_there, phase_of, reports_ids, target_node
-from beforehand.model.fleet import Robot, Task
+from beforehand.crafts.fleet.core.rules import (
+    RUNNING,
+    drop_errand,
+    is_there,
+    order_key,
+    phase_of,
+    reports_ids,
+    target_node,
+)
+from beforehand.model.fleet import Robot, Task, Trace
 from beforehand.model.records import changed
-from beforehand.model.robot import CancelTarget, GoTarget
+from beforehand.model.robot import CancelTarget, GoTarget, is_order_key
 
 
 def commands(board: Board) -> Board:
@@ -32,15 +40,14 @@ def send(
 ) -> None:
     robot_id = robot.robot_id
     report = board.seen(robot_id).report
-    if report.task_status in RUNNING and report.task_id is None and robot.errand is None and task.attempt == 0:
-        return  # It carries out something that is not ours and that it cannot name; two orders would be mixed up.
-    attempt = task.attempt + 1
-    key = f"{task.task_id}:{task.step}:{attempt}"
+    if report.task_status in RUNNING and not is_order_key(report.task_id) and robot.errand is None:
+        return  # It carries out something that is not ours; two orders would be mixed up.
+    task = board.change_task(task, attempt=task.attempt + 1)
+    key = order_key(task)
     settings = board.settings
     phase = phase_of(task, is_there(board, robot_id, target_node(board, task)))
     board.change_task(
         task,
-        attempt=attempt,
         command_key=key,
         command_state="sent",
         sent_ts_ms=board.now,
@@ -48,6 +55,8 @@ def send(
         deadline_ts_ms=board.now + round(settings.start_timeout_s * 1000),
         remaining_ms=None,
         at_place_ts_ms=None,
+        trace=Trace(report.task_status, report.sure_load, report.target),
+        in_doubt=None,
         lease_ts_ms=task.lease_ts_ms or board.now + round(settings.lease_s * 1000),
     )
     board.change_robot(board.robot(robot_id), phase=phase)

@@ -56,6 +56,7 @@ def step(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[
 
 def recover(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
     """The first tick after a restart: the state from the log meets what the robots report now."""
+    state.since_ms = now_ms
     return _fold(state, *_work_out(state, inputs, now_ms, RECOVERY))
 
 

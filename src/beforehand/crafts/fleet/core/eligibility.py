@@ -16,7 +16,7 @@ import numpy as np
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.carrying import cannot_carry
-from beforehand.crafts.fleet.core.rules import RUNNING
+from beforehand.crafts.fleet.core.rules import FORK, RUNNING
 from beforehand.crafts.fleet.core.streams import Pallets
 from beforehand.model.fleet import Robot
 from beforehand.model.reason import Reason
@@ -107,6 +107,11 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
             says,
             f"Unload it by hand, then report it: `beforehand robots unloaded {robot_id}`.",
         )
+    asked = board.question_of(robot_id)
+    if asked is not None and asked.evidence.get("code") == FORK:
+        says = "Nobody knows what is on its fork."
+        try_next = f"Look at it, unload it, then report it: `beforehand robots unloaded {robot_id}`."
+        return _no("robot.fork_unknown", robot_id, says, try_next)
     if robot.wish is not None or (robot.errand is not None and robot.errand.ordered and robot.errand.state != "there"):
         says = f"A person sent it to {robot.wish or (robot.errand and robot.errand.kind)}."
         return _no("robot.sent", robot_id, says, "Wait until it is there.")

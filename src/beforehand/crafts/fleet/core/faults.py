@@ -10,8 +10,10 @@ from typing import Any
 
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import give_up
-from beforehand.crafts.fleet.core.progress import errand_failed, robot_in_error
+from beforehand.crafts.fleet.core.evidence import is_on_its_way, judge, order_of
+from beforehand.crafts.fleet.core.progress import doubt, errand_failed, robot_in_error, step_done
 from beforehand.crafts.fleet.core.rules import (
+    IN_FLIGHT,
     asks_of_another_step,
     forgive,
     is_loaded,
@@ -48,6 +50,7 @@ BLAME_AFTER = 3
 def _watch_robots(board: Board) -> None:
     silent_since = board.now - round(board.settings.offline_after_s * 1000)
     start_by = board.now - round(board.settings.start_timeout_s * 1000)
+    limit = board.now - round(board.settings.step_timeout_s * 1000)
     on_errands, heard_now = board.state.on_errands, board.seen_now
     for robot_id in [name for name in board.state.robots if name not in heard_now or name in on_errands]:
         robot = board.robot(robot_id)
@@ -55,7 +58,10 @@ def _watch_robots(board: Board) -> None:
             if robot.status != "offline":
                 _went_offline(board, robot)
         elif robot.errand is not None and robot.errand.state == "sent" and robot.errand.sent_ts_ms < start_by:
-            errand_failed(board, robot, f"{robot_id} did not start for {robot.errand.node_id} when told to.")
+            errand = robot.errand
+            leads_there = board.seen(robot_id).report.target == errand.node_id  # Some never show that they run.
+            if not leads_there or errand.sent_ts_ms < limit:
+                errand_failed(board, robot, f"{robot_id} did not start for {errand.node_id} when told to.")
 
 
 def _went_offline(board: Board, robot: Robot) -> None:
@@ -114,11 +120,32 @@ def _timed_out(board: Board, task: Task) -> None:
     settings = board.settings
     match task.command_state:
         case "sent":
-            says = f"{task.robot_id} did not begin the {task.step} within {settings.start_timeout_s:g} s."
-            board.faults.append(Fault(task.task_id, "task.start_timeout", says, "retry"))
+            _not_seen_to_begin(board, task)
         case "running":
             says = f"{task.robot_id} did not finish the {task.step} within {settings.step_timeout_s:g} s."
             board.faults.append(Fault(task.task_id, "task.step_timeout", says, "retry"))
+
+
+def _not_seen_to_begin(board: Board, task: Task) -> None:
+    """It may have begun all the same, and be done: only where the robot shows that it is not, it is ordered again."""
+    seen, settings = board.seen(str(task.robot_id)), board.settings
+    if not seen.heard:
+        return
+    order = order_of(board, task, watched=task.sent_ts_ms >= board.state.since_ms)
+    verdict = judge(order, seen.report, late=True)
+    on_its_way = verdict.end == "under way" or (verdict.end == "doubt" and is_on_its_way(order, seen.report))
+    if verdict.end == "done":
+        step_done(board, task)
+    elif verdict.end == "not done":
+        says = f"{task.robot_id} did not begin the {task.step} within {settings.start_timeout_s:g} s."
+        board.faults.append(Fault(task.task_id, "task.start_timeout", says, "retry"))
+    elif on_its_way and order.age_ms < settings.step_timeout_s * 1000:
+        board.change_task(task, deadline_ts_ms=board.now + round(settings.start_timeout_s * 1000))
+    elif verdict.end == "doubt":
+        doubt(board, task, verdict)
+    else:
+        says = f"{task.robot_id} did not finish the {task.step} within {settings.step_timeout_s:g} s."
+        board.faults.append(Fault(task.task_id, "task.step_timeout", says, "retry"))
 
 
 def _cancel_again(board: Board, task: Task, robot: Robot) -> None:
@@ -164,7 +191,7 @@ def _meet(board: Board, fault: Fault) -> None:
         return
     if task.status in ("held", "stale") and task.waits_for == "person":
         task = board.change_task(task, error_code=fault.code, error=fault.says)
-        ask_about(board, task, fault.says)
+        ask_about(board, task, fault.says, fault.difference)
     elif fault.kind == "doubt" or not board.recovers:
         hold_for_person(board, task, fault)
     elif fault.kind == "transient":
@@ -218,7 +245,7 @@ def hold_for_person(board: Board, task: Task, fault: Fault) -> None:
         hold = board.hold
         tasks = hold.tasks if task.task_id in hold.tasks else (*hold.tasks, task.task_id)
         board.set_hold(replace(hold, tasks=tasks))
-    ask_about(board, task, fault.says)
+    ask_about(board, task, fault.says, fault.difference)
 
 
 def _show(board: Board, task: Task, phase: str, says: str) -> None:
@@ -234,8 +261,10 @@ def _ask_anew(board: Board, task: Task) -> None:
         ask_about(board, task, task.error or asked.evidence["error"])
 
 
-def ask_about(board: Board, task: Task, says: str) -> None:
+def ask_about(board: Board, task: Task, says: str, difference: dict[str, Any] | None = None) -> None:
     """Puts the held task into the inbox, once; what is asked there for another reason is asked anew."""
+    if task.command_state in IN_FLIGHT and board.robot(str(task.robot_id)).status == "offline":
+        task = board.change_task(task, in_doubt=True)  # Nobody sees what becomes of its order.
     asked = board.decision_about("taskId", task.task_id)
     if asked is not None and asked.evidence.get("error") == says and not asks_of_another_step(asked, task):
         return
@@ -243,7 +272,7 @@ def ask_about(board: Board, task: Task, says: str) -> None:
         board.close_decision(asked)
     place, _ = needed_place(task)
     effects = {
-        "resume": "The task goes on where it stopped.",
+        "resume": _resumed(task, place),
         "redo": f"The {task.step} at {place} is ordered again from its beginning.",
         "done-by-hand": f"The {task.step} at {place} counts as done by a person, and the task goes on.",
         "abort": "The task fails and its places are free again.",
@@ -256,7 +285,29 @@ def ask_about(board: Board, task: Task, says: str) -> None:
     else:
         effects["cancel"] = "The task is cancelled and its places are free again."
         effects["hand-back"] = "Another robot gets the task."
+    if task.in_doubt:
+        _ending_in_doubt(task, place, effects)
     about = {"taskId": task.task_id, "robotId": task.robot_id}
-    evidence = {"error": says, "code": task.error_code, "step": task.step, "place": place}
+    evidence: dict[str, Any] = {"error": says, "code": task.error_code, "step": task.step, "place": place}
+    if difference is not None:
+        evidence["difference"] = difference
     values = {verb: schema for verb, schema in task_values(board, task).items() if verb in effects}
     board.open_decision(f"{task.task_id} is held: {says}", about, evidence, effects, values)
+
+
+def _resumed(task: Task, place: str) -> str:
+    if not task.in_doubt:
+        return "The task goes on where it stopped."
+    return f"The task goes on; if {task.robot_id} does not show the order, the {task.step} at {place} is ordered again."
+
+
+def _ending_in_doubt(task: Task, place: str, effects: dict[str, str]) -> None:
+    """What nobody knows stays unknown when the task ends."""
+    unknown = f"{place} counts as unknown, and {task.robot_id} gets no work until somebody has looked at its fork."
+    if "cancel" in effects:
+        effects["cancel"] = f"The task is cancelled. {unknown}"
+        effects["abort"] = f"The task fails. {unknown}"
+    if "hand-back" in effects:
+        effects["hand-back"] = f"The {task.step} at {place} counts as not done, and another robot gets the task."
+    else:
+        effects["abort"] += f" {place} counts as unknown."

@@ -1,30 +1,32 @@
 """The second phase: what the reports mean for the step each robot is on.
 
-A step counts as begun once status 2 was seen after its own command went out, and as done at the change from there to
-one of the robot's completion statuses, one step for one change. A 4 or 6 that was there before means nothing. Where
-the robot says which command it speaks of, that decides. After a cancel a 6 is a cancel and nothing else.
+A step counts as begun once status 2 was seen after its own command went out. What an order has come to is worked out
+by one rule (`evidence.py`), whatever ended it; what nobody can know is asked.
 """
 
 from dataclasses import replace
 
-from beforehand.crafts.fleet.core.batches import after_step, changes_load, load_after
+from beforehand.crafts.fleet.core.batches import after_step
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import let_go
-from beforehand.crafts.fleet.core.payload import commit_distance, least_fork_s, payload_of
+from beforehand.crafts.fleet.core.evidence import CONTRADICTED, Verdict, judge, order_of
+from beforehand.crafts.fleet.core.payload import commit_distance
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
     LOST,
     RUNNING,
+    doubt_sensor,
     drop_errand,
     end_task,
     finish_drop,
     finish_pick,
     phase_of,
+    speaks_of_another,
     target_node,
 )
 from beforehand.crafts.fleet.core.standing import heard_to_go_on, pause_again, resume_again
 from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
-from beforehand.model.fleet import Robot, Task
+from beforehand.model.fleet import Robot, Task, Trace
 from beforehand.model.records import changed
 from beforehand.model.robot import Ack, CancelTarget, Telemetry
 
@@ -53,7 +55,7 @@ def progress(board: Board) -> Board:
             resume_again(board, robot, report)
             robot = board.robot(report.robot_id)
         if robot.orphan_key is not None:
-            _follow_orphan(board, robot, report)
+            _follow_orphan(board, robot, report, last)
         elif robot.errand is not None and robot.errand.state not in ("due", "there"):
             _follow_errand(board, robot, report)
         elif robot.task_id is not None:
@@ -99,24 +101,39 @@ def _answered(board: Board, ack: Ack) -> None:
     passing = ack.code.rpartition(".")[2] in PASSING
     if ack.key == robot.resume_key and (ack.ok or not passing):
         heard_to_go_on(board, robot)
+    task = None if robot.task_id is None else board.task(robot.task_id)
+    if task is not None and task.command_state == "canceling" and ack.key.startswith(f"{task.command_key}:cancel"):
+        if ack.ok or not passing:  # Where there was nothing to cancel, it says so.
+            _traced(board, task, cancel_heard=True)
+        return
     if ack.ok:
         return
     says = ack.says or f"{ack.robot_id} refused the command ({ack.code or 'no reason given'})."
     if robot.errand is not None and robot.errand.key == ack.key:
         errand_failed(board, robot, says)
-    elif robot.task_id is not None and board.task(robot.task_id).command_key == ack.key:
+    elif task is not None and task.command_key == ack.key:
         code = ack.code or "robot.refused"
-        board.faults.append(Fault(robot.task_id, code, says, "retry" if passing else "terminal"))
+        _refused(board, task, Fault(task.task_id, code, says, "retry" if passing else "terminal"))
 
 
-def _follow_orphan(board: Board, robot: Robot, report: Telemetry) -> None:
+def _refused(board: Board, task: Task, fault: Fault) -> None:
+    """The robot does not have the order, and never had."""
+    if task.command_state == "canceling":
+        let_go(board, board.change_task(task, in_doubt=None))
+        return
+    board.change_task(task, command_state="none", command_key=None, in_doubt=None)
+    board.faults.append(fault)
+
+
+def _follow_orphan(board: Board, robot: Robot, report: Telemetry, last: Telemetry) -> None:
     """An order that was given up while the robot could not be told is cancelled as soon as it can be."""
     orphan = robot.orphan_key
-    if report.task_status in RUNNING and report.task_id in (None, orphan):
+    if report.task_status in RUNNING and not speaks_of_another(orphan, report):
         board.commands.append(CancelTarget(f"{orphan}:cancel", robot.robot_id))
         return
     robot = board.change_robot(robot, orphan_key=None)
-    if report.task_status == 4 and report.task_id in (None, orphan) and not robot.task_id:
+    ended = report.task_id == orphan or (last.task_status in RUNNING and last.seq >= 0)
+    if report.task_status == 4 and ended and not robot.task_id:
         says = f"{robot.robot_id} finished an order that had been given up; look at what is on its fork."
         if report.sure_load is None:
             robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
@@ -137,8 +154,7 @@ def _lost(board: Board, robot: Robot) -> None:
 def _follow_errand(board: Board, robot: Robot, report: Telemetry) -> None:
     errand = robot.errand
     assert errand is not None
-    foreign = report.task_id is not None and report.task_id != errand.key
-    running = report.task_status in RUNNING and not foreign
+    running = report.task_status in RUNNING and not speaks_of_another(errand.key, report)
     if errand.state == "canceling":
         if not running:
             robot = drop_errand(board, robot)
@@ -207,89 +223,81 @@ def robot_in_error(board: Board, robot: Robot, says: str, code: str) -> None:
 
 
 def _follow_task(board: Board, task: Task, report: Telemetry, last: Telemetry) -> None:
-    status = report.task_status
-    mine = report.task_id is not None and report.task_id == task.command_key
-    foreign = report.task_id is not None and not mine
-    if task.command_state == "canceling":
-        if foreign or status not in RUNNING:
-            done = status == 4 and not foreign and (mine or last.task_status in (2, 3) or last.seq < 0)
-            if done:
-                task = step_done(board, task)
-            let_go(board, task)
-    elif task.command_state == "sent":
-        _follow_sent(board, task, report, last, mine, foreign)
-    elif foreign:
-        if status == 2:
-            _doubt(board, task, "robot.other_order", f"{report.robot_id} is carrying out an order of somebody else.")
-        elif status not in RUNNING:
-            says = f"{report.robot_id} no longer knows its order: the last one it names is another."
-            _doubt(board, task, "robot.order_lost", says)
-    else:
-        _follow_running(board, task, report, last)
-
-
-def _follow_sent(board: Board, task: Task, report: Telemetry, last: Telemetry, mine: bool, foreign: bool) -> None:
-    status = report.task_status
-    if foreign:
+    if report.task_id is not None and report.task_id == task.command_key:
+        task = _traced(board, task, named=True)
+    another = speaks_of_another(task.command_key, report, task.trace)
+    if report.task_status in RUNNING and not another:
+        _follow_running(board, task, report)
         return
-    if status in (2, 3):
+    if task.command_state == "sent" or report.task_status in RUNNING:
+        task = _note_arrival(board, task, report)
+    verdict = judge(order_of(board, task, watched=last.seq >= 0), report)
+    if task.command_state == "canceling":
+        _follow_canceling(board, task, report, verdict)
+    elif verdict.end == "done":
+        step_done(board, task)
+    elif verdict.end == "failed":
+        _failed(board, task, report)
+    elif verdict.end == "doubt" and verdict.claimed:
+        doubt(board, task, verdict)
+
+
+def _follow_canceling(board: Board, task: Task, report: Telemetry, verdict: Verdict) -> None:
+    """Before anything follows it must be known what became of the order; or a person has said so, who was asked."""
+    if task.then == "next":
+        if report.task_status not in RUNNING:  # The step that it was for is booked: a person did it.
+            let_go(board, task)
+    elif verdict.end == "done":
+        let_go(board, step_done(board, task))
+    elif verdict.end in ("not done", "failed"):
+        let_go(board, board.change_task(task, in_doubt=None))
+    elif verdict.end == "doubt" and task.in_doubt:
+        let_go(board, task)
+    elif verdict.end == "doubt":
+        doubt(board, task, verdict)
+
+
+def _traced(board: Board, task: Task, **seen: bool) -> Task:
+    trace = task.trace or Trace()
+    if all(getattr(trace, name) for name in seen):
+        return task
+    return board.change_task(task, trace=changed(trace, **seen))
+
+
+def _note_arrival(board: Board, task: Task, report: Telemetry) -> Task:
+    arrived = report.node_id == target_node(board, task) and report.next_node_id is None
+    if not arrived or task.at_place_ts_ms is not None:
+        return task
+    seen = board.state.seen[report.robot_id]
+    trace = changed(task.trace or Trace(), away_ts_ms=seen.at_ms if seen.heard else None)
+    return board.change_task(task, at_place_ts_ms=board.now, trace=trace)
+
+
+def _follow_running(board: Board, task: Task, report: Telemetry) -> None:
+    status = report.task_status
+    if status == 1 or task.command_state == "canceling":
+        if status != 1:
+            _traced(board, task, ran=True)
+        return
+    if task.command_state == "sent":
         deadline = board.now + round(board.settings.step_timeout_s * 1000)
-        begun = {"command_state": "running", "by_hand": None}
-        task = board.change_task(task, deadline_ts_ms=deadline, remaining_ms=None, **begun)
+        begun = {"command_state": "running", "by_hand": None, "in_doubt": None, "at_place_ts_ms": None}
+        task = board.change_task(_traced(board, task, ran=True), deadline_ts_ms=deadline, remaining_ms=None, **begun)
         if task.status != "active":
             task = stop_timers(board, task)
-        _follow_running(board, task, report, last)
-    elif mine:
-        _follow_running(board, task, report, last)
-    elif status == 5 and last.task_status != 5:
-        _failed(board, task, report)
-
-
-def _follow_running(board: Board, task: Task, report: Telemetry, last: Telemetry) -> None:
-    status = report.task_status
-    completes = board.state.robot_specs[report.robot_id].completion_statuses
     if status == 2:
         _moving(board, task, report)
-    elif status == 3:
-        if task.command_state != "paused":
-            task = stop_timers(board, task, command_state="paused", at_place_ts_ms=None)
-            if task.status == "active":
-                board.change_robot(board.robot(report.robot_id), phase="held")
-    elif status in completes and (status != 6 or _confirmed(board, task, report, last)):
-        _complete(board, task, report)
-    elif status == 5:
-        _failed(board, task, report)
-    elif status == 6:
-        _doubt(board, task, "robot.canceled", f"The order of {report.robot_id} was cancelled at the robot.")
-    elif status == 0:
-        _doubt(board, task, "robot.order_lost", f"{report.robot_id} no longer knows its order.")
-
-
-def _confirmed(board: Board, task: Task, report: Telemetry, last: Telemetry) -> bool:
-    """A 6 may be a cancel at the robot, so something must say that the fork has done its work.
-
-    Its load sensor decides, if it has one. Away from the place nothing can have been done; a robot that does not say
-    where it is counts as where it was last seen. Where the robot names its orders it must name this one; else the fork
-    must have had at least the time that its work takes.
-    """
-    if report.called_off:
-        return False
-    if report.sure_load is not None and (changes_load(task) or report.sure_load != load_after(task)):
-        return report.sure_load == load_after(task)
-    if report.node_id != target_node(board, task) or report.next_node_id is not None:
-        return False
-    if report.task_id is not None or last.task_id is not None:
-        return report.task_id == task.command_key
-    since = task.at_place_ts_ms
-    return since is not None and board.now - since >= 1000 * least_fork_s(payload_of(board, task))
+    elif task.command_state != "paused":
+        task = stop_timers(board, task, command_state="paused", at_place_ts_ms=None)
+        if task.status == "active":
+            board.change_robot(board.robot(report.robot_id), phase="held")
 
 
 def _moving(board: Board, task: Task, report: Telemetry) -> None:
     robot = board.robot(report.robot_id)
     node = target_node(board, task)
     arrived = report.node_id == node and report.next_node_id is None
-    if arrived and task.at_place_ts_ms is None:
-        task = board.change_task(task, at_place_ts_ms=board.now)
+    task = _note_arrival(board, task, report)
     phase = phase_of(task, arrived)
     if task.command_state == "paused":
         task = board.change_task(task, command_state="running")
@@ -313,22 +321,12 @@ def _within_commit(board: Board, task: Task, report: Telemetry, node: str) -> bo
     return bool(left <= distance)
 
 
-def _complete(board: Board, task: Task, report: Telemetry) -> None:
-    """The robot says it is done; its own load sensor, if it has one, may say otherwise."""
-    if report.sure_load not in (None, load_after(task)):
-        says = f"{report.robot_id} says the {task.step} is done, but its sensor says the fork is {report.sure_load}."
-        board.faults.append(Fault(task.task_id, f"{task.step}.not_done", says, "terminal"))
-        board.change_task(task, command_state="none", command_key=None)
-        return
-    step_done(board, task)
-
-
 def step_done(board: Board, task: Task, source: str = "task") -> Task:
     """Applies the finished step and goes on to the next; a held task stays held with its next step still to do."""
     refusal = finish_pick(board, task, source) if task.step == "pick" else finish_drop(board, task, source)
     if refusal is not None:
         board.faults.append(Fault(task.task_id, f"{task.step}.illegal", refusal, "doubt"))
-        return board.change_task(task, command_state="none", command_key=None)
+        return board.change_task(task, command_state="none", command_key=None, in_doubt=True)
     following = after_step(task)
     if following is None or "step" not in following:
         return end_task(board, board.change_task(task, **(following or {})), "completed")
@@ -345,6 +343,8 @@ def step_done(board: Board, task: Task, source: str = "task") -> Task:
         then="resend" if task.then == "skip" else task.then,
         command_state="due",
         command_key=None,
+        trace=None,
+        in_doubt=None,
         deadline_ts_ms=None,
         remaining_ms=None,
         retries=0,
@@ -357,8 +357,15 @@ def _failed(board: Board, task: Task, report: Telemetry) -> None:
     board.faults.append(Fault(task.task_id, "robot.step_failed", says, "retry"))
 
 
-def _doubt(board: Board, task: Task, code: str, says: str) -> None:
-    board.change_task(task, command_state="none", command_key=None)
-    is_told = (task.status, task.error_code, code) == ("held", "robot.restarted", "robot.order_lost")
+def doubt(board: Board, task: Task, verdict: Verdict) -> None:
+    """Nobody knows what became of the order: it is over, and a person is asked. A sensor that contradicts its robot is
+    not believed until it reads something else."""
+    report = board.seen(str(task.robot_id)).report
+    if verdict.code == CONTRADICTED and report.sure_load is not None:
+        doubt_sensor(board, report)
+    is_told = (task.status, task.error_code, verdict.code) == ("held", "robot.restarted", "robot.order_lost")
+    unsure = None if verdict.away else True
+    over = {"command_state": "none", "command_key": None, "then": None, "in_doubt": unsure}
+    board.change_task(task, **over, deadline_ts_ms=None, remaining_ms=None)
     if not is_told:  # that it has restarted says that its order is lost, and somebody is about to answer that
-        board.faults.append(Fault(task.task_id, code, says, "doubt"))
+        board.faults.append(Fault(task.task_id, verdict.code, verdict.says, "doubt", verdict.difference))

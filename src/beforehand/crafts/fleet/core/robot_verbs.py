@@ -8,7 +8,7 @@ from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.cancel import give_up
 from beforehand.crafts.fleet.core.commands import clear_errand
 from beforehand.crafts.fleet.core.errands import no_errand
-from beforehand.crafts.fleet.core.rules import LOADED, is_loaded, phase_of, settle_question, thaw_robot
+from beforehand.crafts.fleet.core.rules import FORK, LOADED, is_loaded, phase_of, settle_question, thaw_robot
 from beforehand.crafts.fleet.core.standing import pause, unpause
 from beforehand.crafts.fleet.core.state import Hold
 from beforehand.model.fleet import Phase, Robot
@@ -28,7 +28,7 @@ def _hold(board: Board, robot: Robot, value: Any) -> None:
 def _release(board: Board, robot: Robot, value: Any) -> None:
     """Ends a hold, and an error the robot stands in without a task."""
     settled = board.question_of(robot.robot_id)
-    if settled is not None and settled.evidence.get("code") != LOADED:
+    if settled is not None and settled.evidence.get("code") not in (LOADED, FORK):
         board.close_decision(settled)
     thaw_robot(board, robot.robot_id)
     if robot.lost_ts_ms is not None:
@@ -101,7 +101,7 @@ def _set_load(board: Board, robot: Robot, value: Any) -> None:
     elif robot.load_state != value:
         robot = board.change_robot(robot, load_state=value, load_state_source="manual", load_state_confidence="low")
         if value == "empty":
-            settle_question(board, robot, LOADED)
+            settle_question(board, settle_question(board, robot, LOADED), FORK)
 
 
 def _unloaded(board: Board, robot: Robot, value: Any) -> None:

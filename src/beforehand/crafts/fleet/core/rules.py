@@ -10,7 +10,8 @@ from typing import Any
 from beforehand.crafts.fleet.core.batches import carried, load_after, pairs_of
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.model.decision import Decision
-from beforehand.model.fleet import Errand, Phase, Robot, Task, Worksite
+from beforehand.model.fleet import Errand, Phase, Robot, Task, Trace, Worksite
+from beforehand.model.robot import Telemetry, is_order_key
 
 IN_FLIGHT = ("sent", "running", "paused", "canceling")
 RUNNING = (1, 2, 3)
@@ -19,6 +20,8 @@ LOST = "robot.lost"
 """The code of the question about a robot that does not know where it is; it is withdrawn when the robot knows again."""
 LOADED = "robot.loaded"
 """The code of the question about a robot that carries a pallet of no task."""
+FORK = "robot.fork_unknown"
+"""The code of the question about a robot of which nobody knows what is on its fork; somebody has to look."""
 TRAFFIC = "traffic.waits"
 """The code of the question about a robot that waits in vain for another one's ground."""
 SUSPECT_AFTER = 3
@@ -243,7 +246,28 @@ def is_loaded(board: Board, task: Task) -> bool:
 
 def reports_ids(board: Board, robot_id: str) -> bool:
     """Whether the robot says which command its status speaks of; then one order may replace another at once."""
-    return board.seen(robot_id).report.task_id is not None
+    return is_order_key(board.seen(robot_id).report.task_id)
+
+
+def order_key(task: Task) -> str:
+    """The key of the order that the task sent last."""
+    return f"{task.task_id}:{task.step}:{task.attempt}"
+
+
+def speaks_of_another(key: str | None, report: Telemetry, trace: Trace | None = None) -> bool:
+    """Whether the status is that of another order. A robot may name its orders as it likes: a name that we did not give
+    says nothing, unless the robot has named this order as we do."""
+    if report.task_id is None or report.task_id == key:
+        return False
+    return is_order_key(report.task_id) or bool(trace and trace.named)
+
+
+def doubt_sensor(board: Board, report: Telemetry) -> None:
+    """What the load sensor reads has been contradicted: it decides nothing until it reads something else."""
+    robot = board.robot(report.robot_id)
+    board.change_robot(robot, doubted_load=report.load_sensor)
+    seen = board.seen(robot.robot_id)
+    board.seen_now[robot.robot_id] = seen._replace(report=report._replace(load_confidence="low"))
 
 
 def drop_errand(board: Board, robot: Robot) -> Robot:

@@ -6,7 +6,7 @@ so is a word to go on until the robot has confirmed it.
 """
 
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.rules import IN_FLIGHT
+from beforehand.crafts.fleet.core.rules import IN_FLIGHT, speaks_of_another
 from beforehand.crafts.fleet.core.timers import start_timers, stop_timers
 from beforehand.model.fleet import Robot, Task
 from beforehand.model.robot import PauseRobot, ResumeRobot, Telemetry
@@ -38,7 +38,7 @@ def _stands(task: Task) -> bool:
 def _drives(board: Board, task: Task) -> bool:
     """Whether the robot says that it carries out the order of this task."""
     report = board.seen(str(task.robot_id)).report
-    ours = report.task_id in (None, task.command_key)
+    ours = not speaks_of_another(task.command_key, report, task.trace)
     return task.command_state in ("sent", "running") and report.task_status in (1, 2) and ours
 
 

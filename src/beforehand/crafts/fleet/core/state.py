@@ -97,6 +97,8 @@ class FleetState:
     """The streams were asked and had nothing, and nothing they look at has changed since: no need to ask again."""
     pending: set[str] = field(default_factory=set)
     """Open tasks that wait for a robot or have an order to send."""
+    since_ms: int = 0
+    """When this process took the fleet up: what happened before, it has not watched."""
     traffic: TrafficMemory | None = None
     """The ground and what is planned on it; None where ground is not shared out."""
     robot_places: dict[str, int] = field(init=False)

@@ -55,6 +55,8 @@ def _report(board: Board, report: Telemetry) -> None:
     elif robot.lost_ts_ms is not None:
         board.placeless.discard(robot_id)
         robot = _found(board, robot)
+    if robot.doubted_load is not None and report.load_sensor is not None:
+        robot, report = _doubted(board, robot, report)
     board.seen_now[robot_id] = Seen(report, board.now)
     board.reports.append((report, last))
     if report.boot != robot.boot:
@@ -69,6 +71,13 @@ def _report(board: Board, report: Telemetry) -> None:
             robot = settle_question(board, robot, LOADED)
         if came_back:
             _back(board, robot)
+
+
+def _doubted(board: Board, robot: Robot, report: Telemetry) -> tuple[Robot, Telemetry]:
+    """A sensor that reads what has been contradicted decides nothing; once it reads something else it works again."""
+    if report.load_sensor == robot.doubted_load:
+        return robot, report._replace(load_confidence="low")
+    return board.change_robot(robot, doubted_load=None), report
 
 
 def _at(report: Telemetry, node_id: str | None) -> Telemetry:

@@ -27,11 +27,13 @@ from beforehand.crafts.fleet.core.rules import (
     RUNNING,
     asks_of_another_step,
     can_drop,
+    doubt_sensor,
     is_loaded,
     is_there,
     needed_place,
     phase_of,
     settle_questions,
+    speaks_of_another,
     target_node,
     thaw,
 )
@@ -141,12 +143,14 @@ def _resume(board: Board, task: Task, value: Any) -> None:
     task = _reactivate(board, task)
     if task.robot_id is None or task.command_state not in IN_FLIGHT:
         if task.command_state == "none":
-            board.change_task(task, command_state="due")
+            give_up(board, task, "resend")
         return
     report = board.seen(task.robot_id).report
-    still_has_it = report.task_status in RUNNING and report.task_id in (None, task.command_key)
+    still_has_it = report.task_status in RUNNING and not speaks_of_another(task.command_key, report, task.trace)
     if not still_has_it or task.command_state == "canceling":
         give_up(board, task, "resend")
+    elif task.in_doubt:
+        board.change_task(task, in_doubt=None)
 
 
 def _redo(board: Board, task: Task, value: Any) -> None:
@@ -200,8 +204,11 @@ def _done_by_hand(board: Board, task: Task, value: Any) -> None:
     assert task.robot_id is not None
     if _was_done(board, task, value) or _cannot_be_done(board, task):
         return
-    sensed = board.seen(task.robot_id).report.sure_load
-    if sensed not in (None, load_after(task)):
+    report = board.seen(task.robot_id).report
+    sensed = report.sure_load
+    if sensed not in (None, load_after(task)) and task.in_doubt:
+        doubt_sensor(board, report)  # Who was asked has looked.
+    elif sensed not in (None, load_after(task)):
         says = f"The sensor of {task.robot_id} says its fork is {sensed}, so the {task.step} is not done."
         board.refuse("load.sensed", task.task_id, says, "Look at the fork and the sensor.")
         return

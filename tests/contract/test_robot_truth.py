@@ -1,0 +1,395 @@
+"""Our books against the record of strangers' robots: what we call done they did, and nothing is ordered too soon.
+
+Robots of every character carry pallets while people hold, cancel, hand back and answer, orders and answers get lost,
+lines are cut, robots fail, are cancelled by hand and forget, and our own process is killed and begins again. All of it
+is drawn from a seed, which every failure names. People are truthful: who is asked goes and looks at the robot. What is
+checked after that comes from the robots' own record and from the log alone.
+"""
+
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tests.contract.robokit_floor import floor
+from tests.contract.stranger_robot import CHARACTERS, Character, Fact, Floor, StrangerRobot, orders
+
+from beforehand.adapters.memory.store import MemoryStore
+from beforehand.crafts.fleet.core.at_rest import is_settled
+from beforehand.crafts.fleet.core.inputs import AnswerDecision, FleetInput, PatchWorksite, RobotVerb, TaskVerb
+from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
+from beforehand.crafts.fleet.driver import FleetDriver
+from beforehand.crafts.fleet.links import open_links
+from beforehand.crafts.fleet.wire_testing import FastClock, linked
+from beforehand.model.decision import Decision
+from beforehand.model.event import Event
+from beforehand.model.fleet import FleetScene
+from beforehand.testing import MemoryLog
+
+PACE = 10.0
+"""How many times as fast as the robots' our clock goes: fork work of three seconds takes them a third of one."""
+QUICK = {
+    "tickS": 0.5,
+    "offlineAfterS": 6,
+    "startTimeoutS": 12,
+    "stepTimeoutS": 200,
+    "retryDelayS": 1,
+    "retries": 2,
+    "pickHeightM": 0.1,
+    "dropHeightM": 0.1,
+}
+OPERATION = {"pick": "ForkLoad", "drop": "ForkUnload"}
+DONE = {"ForkLoad": "loaded", "ForkUnload": "unloaded"}
+EVERY = [
+    Character(ids, shows, sensor)
+    for ids, shows, sensor in product(
+        ("ours", "theirs", "none"), ("always", "sometimes", "never"), ("right", "absent", "empty", "loaded")
+    )
+]
+ACTS = {
+    "nothing": 30, "answer": 25, "cut": 5, "connect": 14, "lose_order": 6, "lose_answer": 6, "fail": 3,
+    "cancel_by_hand": 3, "restart": 2, "verb": 8, "hold": 2, "release": 5, "slow": 2, "kill": 6,
+}  # fmt: skip
+VERBS = ("redo", "resume", "cancel", "hand-back", "abort")
+
+
+@dataclass
+class House:
+    """One fleet that can be killed and opened again over the same log, and the strangers it commands."""
+
+    scene: FleetScene
+    robots: dict[str, StrangerRobot]
+    floor: Floor
+    home: Path
+    clock: FastClock
+    shared: MemoryLog = field(default_factory=MemoryLog)
+    lives: int = 0
+
+    async def open(self) -> None:
+        store = MemoryStore(shared=self.shared)
+        self.floor.books = lambda: len(store.log)
+        state = initial(self.scene, self.clock.now_ms())
+        for event in store.log:
+            evolve(state, event)
+        links = open_links(self.scene, clock=self.clock, speed=1.0, keep_in=self.home)
+        self.store = store
+        self.driver = FleetDriver(state, links, store, self.clock, lambda frame: None, keeps_snapshots=False)
+        self.driving = asyncio.create_task(self.driver.drive())
+        self.lives += 1
+
+    async def kill(self) -> None:
+        """From this moment nothing reaches a robot."""
+        down = {name: robot.line_is_down for name, robot in self.robots.items()}
+        for robot in self.robots.values():
+            robot.cut()
+        self.driving.cancel()
+        await asyncio.gather(self.driving, return_exceptions=True)
+        await self.store.close()
+        for name, robot in self.robots.items():
+            if not down[name]:
+                robot.connect()
+
+    @property
+    def state(self) -> FleetState:
+        return self.driver.state
+
+    async def ask(self, given: FleetInput) -> None:
+        await self.driver.request(given)
+
+
+@asynccontextmanager
+async def housed(
+    home: Path, characters: tuple[Character, ...], pallets: int, policy: str, seed: object
+) -> AsyncIterator[House]:
+    scene = floor(len(characters), pallets, errorPolicy=policy, **QUICK)
+    stands = {site.node_id for site in scene.worksites if site.initial_occupancy == "filled"}
+    ground, nodes = Floor(stands), [node.id for node in scene.nodes]
+    with ExitStack() as stack:
+        robots = {}
+        for spec, character in zip(scene.robots, characters, strict=True):
+            made = StrangerRobot(spec.robot_id, spec.node_id, nodes, ground, character, seed)
+            robots[spec.robot_id] = stack.enter_context(closing(made))
+        scene = linked(scene, {name: robot.ports for name, robot in robots.items()}, answerLimitS=0.3)
+        house = House(scene, robots, ground, home, FastClock(PACE))
+        await house.open()
+        try:
+            yield house
+        finally:
+            await house.kill()
+
+
+# -- what happens -----------------------------------------------------------------------------------------------------
+
+
+class Trial:
+    def __init__(self, house: House, seed: object) -> None:
+        self.house = house
+        self.dice = random.Random(f"{seed}/people")
+        self.told: list[str] = []
+
+    async def play(self, acts: int) -> None:
+        for act in self.dice.choices(list(ACTS), weights=list(ACTS.values()), k=acts):
+            self.told.append(act)
+            await getattr(self, f"_{act}")()
+            await asyncio.sleep(self.dice.uniform(0, 0.25))
+        await self._end()
+
+    async def _end(self) -> None:
+        """All is mended, and whoever is asked answers, until everything lies where it should."""
+        for robot in self.house.robots.values():
+            robot.connect()
+            robot.slow, robot.loses, robot.fails_next = 1.0, "", False
+            await self.house.ask(RobotVerb(robot.name, "release"))
+        async with asyncio.timeout(120):
+            while True:
+                await self._answer()
+                if is_over(self.house):
+                    return
+                await asyncio.sleep(0.05)
+
+    def _any(self) -> StrangerRobot:
+        return self.dice.choice(list(self.house.robots.values()))
+
+    # -- the machines
+
+    async def _nothing(self) -> None:
+        pass
+
+    async def _cut(self) -> None:
+        self._any().cut()
+
+    async def _connect(self) -> None:
+        for robot in self.house.robots.values():
+            robot.connect()
+
+    async def _lose_order(self) -> None:
+        self._any().loses = "orders"
+
+    async def _lose_answer(self) -> None:
+        self._any().loses = "answers"
+
+    async def _fail(self) -> None:
+        self._any().fails_next = True
+
+    async def _cancel_by_hand(self) -> None:
+        self._any().cancel_by_hand()
+
+    async def _restart(self) -> None:
+        self._any().restart()
+
+    async def _slow(self) -> None:
+        self._any().slow = self.dice.choice((1.0, 3.0))
+
+    async def _kill(self) -> None:
+        await self.house.kill()
+        await asyncio.sleep(self.dice.choice((0, 0.2, 1.0)))
+        await self.house.open()
+
+    # -- the people
+
+    async def _verb(self) -> None:
+        tasks = list(self.house.state.open_tasks)
+        if tasks:
+            await self.house.ask(TaskVerb(self.dice.choice(tasks), self.dice.choice(VERBS)))
+
+    async def _hold(self) -> None:
+        await self.house.ask(RobotVerb(self._any().name, "hold"))
+
+    async def _release(self) -> None:
+        for name in self.house.robots:
+            await self.house.ask(RobotVerb(name, "release"))
+
+    async def _answer(self) -> None:
+        """Somebody goes to each robot that is asked about, and waits until it stands."""
+        for decision in list(self.house.state.decisions.values()):
+            robot = self.house.robots[decision.about["robotId"]]
+            if robot.is_busy and not robot.line_is_down:
+                continue
+            if "taskId" in decision.about:
+                await self._answer_about_task(decision, robot)
+            else:
+                robot.unload()
+                verb = "unloaded" if "unloaded" in decision.verbs else "release"
+                await self.house.ask(AnswerDecision(decision.id, verb))
+                await self.house.ask(RobotVerb(robot.name, "set-load", "empty"))
+        await self._look_at_places()
+
+    async def _answer_about_task(self, decision: Decision, robot: StrangerRobot) -> None:
+        if robot.is_busy:  # it cannot be reached, so it is stopped by hand first
+            robot.cancel_by_hand()
+        done = robot.is_loaded == (decision.evidence["step"] == "pick")
+        others = [verb for verb in VERBS if verb in decision.verbs]
+        verb = "done-by-hand" if done else self.dice.choice(others)
+        await self.house.ask(AnswerDecision(decision.id, verb))
+        if decision.id in self.house.state.decisions:  # refused: a way out that is always open
+            await self.house.ask(AnswerDecision(decision.id, "abort"))
+
+    async def _look_at_places(self) -> None:
+        for site in list(self.house.state.worksites.values()):
+            if site.lies == "unknown" or site.failures >= 3:
+                lies = "filled" if site.node_id in self.house.floor.pallets else "empty"
+                await self.house.ask(PatchWorksite(site.worksite_id, lies))
+
+
+def is_over(house: House) -> bool:
+    state = house.state
+    idle = not any(robot.is_busy for robot in house.robots.values())
+    heard = all(robot.status == "online" for robot in state.robots.values())
+    known = all(site.lies != "unknown" for site in state.worksites.values())
+    quiet = not state.decisions and known and heard and idle
+    return quiet and is_settled(state, house.clock.now_ms())
+
+
+# -- what is compared -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Comparison:
+    house: House
+    wrong: list[str] = field(default_factory=list)
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def compare(self) -> list[str]:
+        self.facts, self.events = list(self.house.floor.facts), list(self.house.store.log)
+        self.sent = {event.data["key"]: event.seq for event in self.events if event.kind == "commandSent"}
+        self._booked()
+        self._ordered()
+        self._at_the_end()
+        for fact in self.facts:
+            if fact.what == "collided":
+                self.wrong.append(f"{fact.robot} was sent to {fact.operation} with its fork as after it: {fact}")
+        self.seen.update(fact.what for fact in self.facts)
+        self.seen.update(event.kind for event in self.events)
+        return self.wrong
+
+    def _booked(self) -> None:
+        """Whatever is called done, and not by a person, is in the machine's record before, as often."""
+        for kind, what in (("palletPicked", "loaded"), ("palletDropped", "unloaded")):
+            booked: Counter[tuple[str, str]] = Counter()
+            for event in self.events:
+                if event.kind != kind or event.data.get("byHand"):
+                    continue
+                who = (event.data["robotId"], event.data["taskId"])
+                booked[who] += 1
+                done = [fact for fact in self.facts if fact.what == what and (fact.robot, task_of(fact)) == who]
+                done = [fact for fact in done if fact.books <= event.seq]
+                if len(done) < booked[who]:
+                    self.wrong.append(f"{kind} of {who} at {event.seq} is in no record: {done}")
+
+    def _ordered(self) -> None:
+        """When an order goes out, everything that was done before at its robot or its place is known."""
+        ends = [fact for fact in self.facts if fact.what in ("loaded", "unloaded")]
+        for order in orders(self.facts):
+            at = self.sent[order.key]
+            for done in ends:
+                before = self.sent[done.key] < at
+                concerns = done.robot == order.robot or (done.node, done.operation) == (order.node, order.operation)
+                if before and concerns and not self._is_known(done, at):
+                    self.wrong.append(f"{order} was sent at {at}, and nobody knew of {done}")
+
+    def _is_known(self, done: Fact, at: int) -> bool:
+        """Whether it was booked by then, or somebody who was asked had said something of it since."""
+        kind = "palletPicked" if done.what == "loaded" else "palletDropped"
+        for event in self.events[:at]:
+            about_it = event.about.get("taskId") == task_of(done) and event.about.get("robotId") == done.robot
+            if about_it and event.kind == kind and event.seq > self.sent[done.key]:
+                return True
+            looked = about_it or (event.about.get("robotId") == done.robot and "taskId" not in event.about)
+            if looked and event.kind == "decisionAnswered" and event.seq > done.books:
+                return True
+        return False
+
+    def _at_the_end(self) -> None:
+        state, floor_ = self.house.state, self.house.floor
+        for site in state.worksites.values():
+            if site.worksite_type in ("pickup", "dropoff") and site.lies != "reserved":
+                stands = site.node_id in floor_.pallets
+                if (site.lies == "filled") != stands:
+                    self.wrong.append(f"{site.worksite_id} is {site.lies} in the books; truly {stands}")
+        for name, robot in self.house.robots.items():
+            load = state.robots[name].load_state
+            stuck = robot.character.sensor in ("empty", "loaded")
+            if load != "unknown" and not stuck and (load == "loaded") != robot.is_loaded:
+                self.wrong.append(f"{name} is {load} in the books; truly {robot.is_loaded}")
+
+
+def task_of(fact: Fact) -> str:
+    return fact.key.partition(":")[0]
+
+
+async def played(home: Path, seed: int, acts: int, characters: tuple[Character, ...]) -> Counter[str]:
+    policy = random.Random(seed).choice(("recover", "freeze", "recover"))
+    names = "; ".join(character.name for character in characters)
+    async with housed(home, characters, 2 + len(characters), policy, seed) as house:
+        trial = Trial(house, seed)
+        try:
+            await trial.play(acts)
+        except BaseException as error:
+            stuck = [decision.title for decision in house.state.decisions.values()]
+            tasks = [house.state.tasks[one] for one in house.state.open_tasks]
+            for said in (f"seed {seed}, {policy}: {names}", " ".join(trial.told), str(stuck), str(tasks)):
+                error.add_note(said)
+            for robot in house.state.robots.values():
+                error.add_note(f"{robot} {house.state.seen[robot.robot_id].report}")
+            raise
+        comparison = Comparison(house)
+        if wrong := comparison.compare():
+            lines = [f"seed {seed}, {policy}: {names}", *wrong, " ".join(trial.told), *map(str, comparison.facts)]
+            lines += told(comparison.events)
+            pytest.fail("\n".join(lines))
+        return comparison.seen + Counter(trial.told)
+
+
+SHOWN = {
+    "commandSent": ("robotId", "key"),
+    "palletPicked": ("taskId", "robotId", "worksiteId", "byHand"),
+    "palletDropped": ("taskId", "robotId", "worksiteId", "byHand"),
+    "decisionOpened": ("id", "title"),
+    "decisionAnswered": ("id", "answer"),
+    "taskUpdated": ("taskId", "robotId", "status", "step", "commandState", "then", "inDoubt", "trace", "errorCode"),
+    "worksiteUpdated": ("worksiteId", "occupancy", "occupancyBefore"),
+}
+
+
+def told(events: list[Event]) -> Iterator[str]:
+    """The log in short, for whoever reads a failure."""
+    for event in events:
+        if event.kind in SHOWN:
+            said = [event.data[name] for name in SHOWN[event.kind] if event.data.get(name) is not None]
+            yield f"{event.seq} {event.ts % 1_000_000 / 1000} {event.kind} {json.dumps(said, default=str)[:400]}"
+
+
+SHORT = [(1, CHARACTERS[0:2]), (2, CHARACTERS[2:4]), (3, CHARACTERS[4:6]), (4, CHARACTERS[5:7])]
+
+
+@pytest.mark.parametrize(("seed", "characters"), SHORT, ids=lambda value: str(value) if isinstance(value, int) else "")
+async def test_what_is_called_done_was_done_and_nothing_is_ordered_too_soon(
+    tmp_path: Path, seed: int, characters: tuple[Character, ...]
+) -> None:
+    seen = await played(tmp_path, seed, 12, characters)
+    assert seen["loaded"]
+    assert seen["palletPicked"]
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3000)
+@pytest.mark.parametrize("part", range(4))
+async def test_what_is_called_done_was_done_in_many_stories(
+    tmp_path_factory: pytest.TempPathFactory, part: int
+) -> None:
+    dice = random.Random(part)
+    seen: Counter[str] = Counter()
+    for seed in range(1000 * (part + 1), 1000 * (part + 1) + STORIES):
+        characters = tuple(dice.sample(EVERY, 3))
+        seen += await played(tmp_path_factory.mktemp("story"), seed, 40, characters)
+    for what in ("loaded", "unloaded", "failed", "forgotten", "cancelled", "kill", "cut", "decisionAnswered"):
+        assert seen[what], f"{what} never came"
+
+
+STORIES = 10
