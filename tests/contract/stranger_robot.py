@@ -126,6 +126,10 @@ class StrangerRobot(OtherRobot):
         return bool(self._doing)
 
     @property
+    def is_working(self) -> bool:
+        return self._doing == "working"
+
+    @property
     def is_loaded(self) -> bool:
         return self._loaded
 

@@ -178,7 +178,10 @@ class Trial:
         self._any().fails_next = True
 
     async def _cancel_by_hand(self) -> None:
-        self._any().cancel_by_hand()
+        """On its way: a 6 at the place, after the time that the work takes, counts as its end (contracts, §6)."""
+        robot = self._any()
+        if not robot.is_working:
+            robot.cancel_by_hand()
 
     async def _restart(self) -> None:
         self._any().restart()
@@ -194,7 +197,10 @@ class Trial:
     # -- the people
 
     async def _verb(self) -> None:
-        tasks = list(self.house.state.open_tasks)
+        """Not where somebody is asked: who is asked looks first."""
+        state = self.house.state
+        asked = {decision.about.get("taskId") for decision in state.decisions.values()}
+        tasks = [task_id for task_id in state.open_tasks if task_id not in asked]
         if tasks:
             await self.house.ask(TaskVerb(self.dice.choice(tasks), self.dice.choice(VERBS)))
 
@@ -337,6 +343,7 @@ async def played(home: Path, seed: int, acts: int, characters: tuple[Character, 
                 error.add_note(said)
             for robot in house.state.robots.values():
                 error.add_note(f"{robot} {house.state.seen[robot.robot_id].report}")
+            error.add_note("\n".join((*map(str, house.floor.facts), *told(house.store.log))))
             raise
         comparison = Comparison(house)
         if wrong := comparison.compare():

@@ -69,8 +69,9 @@ def pause_again(board: Board, robot: Robot, report: Telemetry) -> None:
 
 
 def resume_again(board: Board, robot: Robot, report: Telemetry) -> None:
-    """For a robot that was told to go on, has not said that it heard it, and stands all the same."""
-    if report.task_status != 3:
+    """For a robot that was told to go on, has not said that it heard it, and does not show that it runs. One that was
+    paused before it began does not show that it is paused."""
+    if report.task_status == 2:
         heard_to_go_on(board, robot)
     elif board.now - (robot.paused_ts_ms or 0) >= PAUSE_AGAIN_MS:
         _tell_to_go_on(board, robot)
