@@ -13,8 +13,8 @@ from beforehand.adapters.vda5050.hall import Hall
 from beforehand.adapters.vda5050.messages import State, decoded, moment_ms, timestamp
 from beforehand.adapters.vda5050.options import VdaOptions, check_vda5050
 from beforehand.adapters.vda5050.orders import Stop, order_document, planned, updated
-from beforehand.adapters.vda5050.reading import is_active, trouble
 from beforehand.adapters.vda5050.patience import SILENT_WORK_MS
+from beforehand.adapters.vda5050.reading import is_active, trouble
 from beforehand.adapters.vda5050.talk import Talk
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.model.broker import read_broker

@@ -15,6 +15,7 @@ const ROBOT_ADVICE: Readonly<Record<string, [RobotVerb, string]>> = {
   "robot.out_of_service": ["in-service", "Put it in service"],
   "robot.error": ["release", "Release it"],
   "robot.loaded": ["unloaded", "It is unloaded"],
+  "robot.fork_unknown": ["unloaded", "Its fork is empty"],
   "robot.battery_low": ["charge", "Send it to charge"],
   "robot.battery_short": ["charge", "Send it to charge"],
   "robot.held": ["release", "Release it"],

@@ -98,8 +98,9 @@ def _set_load(board: Board, robot: Robot, value: Any) -> None:
         sensed = board.seen(robot.robot_id).report.sure_load
         says = f"The sensor of {robot.robot_id} says its fork is {sensed}, and the sensor overrules a person."
         board.refuse("load.sensed", robot.robot_id, says, "Look at the fork and the sensor.")
-    elif robot.load_state != value:
-        robot = board.change_robot(robot, load_state=value, load_state_source="manual", load_state_confidence="low")
+    else:
+        if robot.load_state != value:
+            robot = board.change_robot(robot, load_state=value, load_state_source="manual", load_state_confidence="low")
         if value == "empty":
             settle_question(board, settle_question(board, robot, LOADED), FORK)
 
