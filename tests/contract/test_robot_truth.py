@@ -10,42 +10,20 @@ import asyncio
 import json
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, closing
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.contract.robokit_floor import floor
-from tests.contract.stranger_robot import CHARACTERS, Character, Fact, Floor, StrangerRobot, orders
+from tests.contract.stranger_house import House, housed
+from tests.contract.stranger_robot import CHARACTERS, Character, Fact, StrangerRobot, orders
 
-from beforehand.adapters.memory.store import MemoryStore
 from beforehand.crafts.fleet.core.at_rest import is_settled
-from beforehand.crafts.fleet.core.inputs import AnswerDecision, FleetInput, PatchWorksite, RobotVerb, TaskVerb
-from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
-from beforehand.crafts.fleet.driver import FleetDriver
-from beforehand.crafts.fleet.links import open_links
-from beforehand.crafts.fleet.wire_testing import FastClock, linked
+from beforehand.crafts.fleet.core.inputs import AnswerDecision, PatchWorksite, RobotVerb, TaskVerb
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
-from beforehand.model.fleet import FleetScene
-from beforehand.testing import MemoryLog
 
-PACE = 10.0
-"""How many times as fast as the robots' our clock goes: fork work of three seconds takes them a third of one."""
-QUICK = {
-    "tickS": 0.5,
-    "offlineAfterS": 6,
-    "startTimeoutS": 12,
-    "stepTimeoutS": 200,
-    "retryDelayS": 1,
-    "retries": 2,
-    "pickHeightM": 0.1,
-    "dropHeightM": 0.1,
-}
-OPERATION = {"pick": "ForkLoad", "drop": "ForkUnload"}
-DONE = {"ForkLoad": "loaded", "ForkUnload": "unloaded"}
 EVERY = [
     Character(ids, shows, sensor)
     for ids, shows, sensor in product(
@@ -57,71 +35,6 @@ ACTS = {
     "cancel_by_hand": 3, "restart": 2, "verb": 8, "hold": 2, "release": 5, "slow": 2, "kill": 6,
 }  # fmt: skip
 VERBS = ("redo", "resume", "cancel", "hand-back", "abort")
-
-
-@dataclass
-class House:
-    """One fleet that can be killed and opened again over the same log, and the strangers it commands."""
-
-    scene: FleetScene
-    robots: dict[str, StrangerRobot]
-    floor: Floor
-    home: Path
-    clock: FastClock
-    shared: MemoryLog = field(default_factory=MemoryLog)
-    lives: int = 0
-
-    async def open(self) -> None:
-        store = MemoryStore(shared=self.shared)
-        self.floor.books = lambda: len(store.log)
-        state = initial(self.scene, self.clock.now_ms())
-        for event in store.log:
-            evolve(state, event)
-        links = open_links(self.scene, clock=self.clock, speed=1.0, keep_in=self.home)
-        self.store = store
-        self.driver = FleetDriver(state, links, store, self.clock, lambda frame: None, keeps_snapshots=False)
-        self.driving = asyncio.create_task(self.driver.drive())
-        self.lives += 1
-
-    async def kill(self) -> None:
-        """From this moment nothing reaches a robot."""
-        down = {name: robot.line_is_down for name, robot in self.robots.items()}
-        for robot in self.robots.values():
-            robot.cut()
-        self.driving.cancel()
-        await asyncio.gather(self.driving, return_exceptions=True)
-        await self.store.close()
-        for name, robot in self.robots.items():
-            if not down[name]:
-                robot.connect()
-
-    @property
-    def state(self) -> FleetState:
-        return self.driver.state
-
-    async def ask(self, given: FleetInput) -> None:
-        await self.driver.request(given)
-
-
-@asynccontextmanager
-async def housed(
-    home: Path, characters: tuple[Character, ...], pallets: int, policy: str, seed: object
-) -> AsyncIterator[House]:
-    scene = floor(len(characters), pallets, errorPolicy=policy, **QUICK)
-    stands = {site.node_id for site in scene.worksites if site.initial_occupancy == "filled"}
-    ground, nodes = Floor(stands), [node.id for node in scene.nodes]
-    with ExitStack() as stack:
-        robots = {}
-        for spec, character in zip(scene.robots, characters, strict=True):
-            made = StrangerRobot(spec.robot_id, spec.node_id, nodes, ground, character, seed)
-            robots[spec.robot_id] = stack.enter_context(closing(made))
-        scene = linked(scene, {name: robot.ports for name, robot in robots.items()}, answerLimitS=0.3)
-        house = House(scene, robots, ground, home, FastClock(PACE))
-        await house.open()
-        try:
-            yield house
-        finally:
-            await house.kill()
 
 
 # -- what happens -----------------------------------------------------------------------------------------------------
@@ -234,7 +147,13 @@ class Trial:
         verb = "done-by-hand" if done else self.dice.choice(others)
         await self.house.ask(AnswerDecision(decision.id, verb))
         if decision.id in self.house.state.decisions:  # refused: a way out that is always open
+            assert not done or not self._fits(decision), f"{verb} is refused: {decision.title}"
             await self.house.ask(AnswerDecision(decision.id, "abort"))
+
+    def _fits(self, decision: Decision) -> bool:
+        """Whether the books have the place as the step needs it; else they are put right first."""
+        site = self.house.state.worksites[decision.evidence["place"]]
+        return site.lies == ("filled" if decision.evidence["step"] == "pick" else "empty")
 
     async def _look_at_places(self) -> None:
         for site in list(self.house.state.worksites.values()):

@@ -365,7 +365,7 @@ def doubt(board: Board, task: Task, verdict: Verdict) -> None:
         doubt_sensor(board, report)
     is_told = (task.status, task.error_code, verdict.code) == ("held", "robot.restarted", "robot.order_lost")
     unsure = None if verdict.away else True
-    over = {"command_state": "none", "command_key": None, "then": None, "in_doubt": unsure}
+    over = {"command_state": "none", "command_key": None, "then": None, "in_doubt": unsure, "by_hand": None}
     board.change_task(task, **over, deadline_ts_ms=None, remaining_ms=None)
     if not is_told:  # that it has restarted says that its order is lost, and somebody is about to answer that
         board.faults.append(Fault(task.task_id, verdict.code, verdict.says, "doubt", verdict.difference))
