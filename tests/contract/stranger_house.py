@@ -4,8 +4,8 @@ From the moment of a kill nothing reaches a robot; the next process opens the sa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
 from beforehand.crafts.fleet.driver import FleetDriver
 from beforehand.crafts.fleet.links import open_links
 from beforehand.crafts.fleet.wire_testing import FastClock, linked
+from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 from beforehand.testing import MemoryLog
 
@@ -75,6 +76,9 @@ class House:
     def state(self) -> FleetState:
         return self.driver.state
 
+    def events(self) -> list[Event]:
+        return self.store.log
+
     async def until(self, ready: Callable[[FleetState], bool]) -> None:
         async with asyncio.timeout(60):
             await self.driver.until(ready)
@@ -83,11 +87,12 @@ class House:
         await self.driver.request(given)
 
 
-@asynccontextmanager
-async def housed(
-    home: Path, characters: tuple[Character, ...], pallets: int, policy: str = "recover", seed: object = 0
-) -> AsyncIterator[House]:
-    scene = floor(len(characters), pallets, errorPolicy=policy, **QUICK)
+@contextmanager
+def strangers(
+    characters: tuple[Character, ...], pallets: int, policy: str, seed: object, **settings: float
+) -> Iterator[tuple[FleetScene, dict[str, StrangerRobot], Floor]]:
+    """A floor with a stranger's robot of each character, and the scene with links to them."""
+    scene = floor(len(characters), pallets, errorPolicy=policy, **(QUICK | settings))
     stands = {site.node_id for site in scene.worksites if site.initial_occupancy == "filled"}
     ground, nodes = Floor(stands), [node.id for node in scene.nodes]
     with ExitStack() as stack:
@@ -95,7 +100,14 @@ async def housed(
         for spec, character in zip(scene.robots, characters, strict=True):
             made = StrangerRobot(spec.robot_id, spec.node_id, nodes, ground, character, seed)
             robots[spec.robot_id] = stack.enter_context(closing(made))
-        scene = linked(scene, {name: robot.ports for name, robot in robots.items()}, answerLimitS=0.3)
+        yield linked(scene, {name: robot.ports for name, robot in robots.items()}, answerLimitS=0.3), robots, ground
+
+
+@asynccontextmanager
+async def housed(
+    home: Path, characters: tuple[Character, ...], pallets: int, policy: str = "recover", seed: object = 0
+) -> AsyncIterator[House]:
+    with strangers(characters, pallets, policy, seed) as (scene, robots, ground):
         house = House(scene, robots, ground, home, FastClock(PACE))
         await house.open()
         try:

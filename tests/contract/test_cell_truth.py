@@ -8,12 +8,7 @@ from the PLC's own record and from the event log alone.
 
 import asyncio
 import json
-import os
 import random
-import signal
-import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -24,9 +19,9 @@ from typing import Any, Protocol
 
 import httpx2
 import pytest
-import yaml
 from tests.contract.cell_site import SCENE, Wire, Wired, cell_site, hurry, within
 from tests.contract.stranger_plc import NEEDS, NO_TOOL, Command, Fact, Fate, StrangerPlc
+from tests.contract.up_process import UpProcess
 
 from beforehand.app.examples import find_document
 
@@ -448,76 +443,38 @@ async def test_what_is_completed_has_happened_once_in_many_stories(
 
 
 class ServerHouse(Wired):
-    """`beforehand up` as a process, told by HTTP and killed by SIGKILL; its log is read from its file."""
+    """`beforehand up` as a process of its own."""
 
     refusals: tuple[type[Exception], ...] = (httpx2.HTTPError,)
 
     def __init__(self, folder: Path, plc: StrangerPlc) -> None:
-        self.folder, self.plc = folder, plc
+        self.plc = plc
         self.line = Wire(plc.port)
-        self._process: asyncio.subprocess.Process | None = None
-        self._http: httpx2.AsyncClient
-        plc.books = self._length
+        self.up = UpProcess(folder, BEFOREHAND_SPEED="20")
+        self.kill, self.events = self.up.kill, self.up.events
+        plc.books = self.up.length
 
     async def open(self) -> None:
         await self.connect()
         controller = {"kind": "opcua", "url": f"opc.tcp://127.0.0.1:{self.line.port}/plc"}
-        scene = {**find_document(SCENE), "controller": controller}
-        (self.folder / "scene.yaml").write_text(yaml.safe_dump(scene))
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
-        with (self.folder / "up.log").open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                *(str(Path(sys.executable).parent / "beforehand"), "up", "--no-open", "--port", "0"),
-                *("--scene", "scene.yaml"),
-                cwd=self.folder,
-                env={**clean, "BEFOREHAND_SPEED": "20"},
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-        assert self._process.stdout is not None
-        first = (await self._process.stdout.readline()).decode()
-        assert first.startswith("Beforehand is at http://"), (self.folder / "up.log").read_text()[-2000:]
-        self._http = httpx2.AsyncClient(base_url=f"{first.split()[-1]}/api/v1", trust_env=False, timeout=30)
-
-    async def kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
-            self._process.send_signal(signal.SIGKILL)
-            await self._process.wait()
-            await self._http.aclose()
-
-    async def _call(self, method: str, path: str, body: Document | None = None) -> Any:
-        answer = await self._http.request(method, path, json=body)
-        return answer.raise_for_status().json()
+        await self.up.start({**find_document(SCENE), "controller": controller})
 
     async def start(self, text: str) -> str:
-        plan = await self._call("POST", "/plans", {"scene": SCENE, "text": text})
-        run = await self._call("POST", f"/plans/{plan['id']}/runs", {"version": plan["version"]})
+        plan = await self.up.call("POST", "/plans", {"scene": SCENE, "text": text})
+        run = await self.up.call("POST", f"/plans/{plan['id']}/runs", {"version": plan["version"]})
         return str(run["runId"])
 
     async def decisions(self) -> list[Document]:
-        return [row for row in await self._call("GET", "/inbox") if row["kind"] != "review"]
+        return [row for row in await self.up.call("GET", "/inbox") if row["kind"] != "review"]
 
     async def answer(self, asked: Document, verb: str) -> None:
-        await self._call("POST", f"/inbox/{asked['id']}", {"verb": verb})
+        await self.up.call("POST", f"/inbox/{asked['id']}", {"verb": verb})
 
     async def steer(self, verb: str, run_id: str) -> None:
-        await self._call("POST", f"/runs/{run_id}/{verb}")
+        await self.up.call("POST", f"/runs/{run_id}/{verb}")
 
     async def say_where(self, position: str, tool: str) -> None:
-        await self._call("PATCH", f"/cells/{SCENE}", {"position": position, "tool": tool})
-
-    def events(self) -> list[Document]:
-        return [json.loads(line) for line in self._ask_log("SELECT line FROM events ORDER BY seq")]
-
-    def _length(self) -> int:
-        return sum(self._ask_log("SELECT COUNT(*) FROM events"))
-
-    def _ask_log(self, question: str) -> list[Any]:
-        file = sqlite3.connect(f"file:{self.folder}/.beforehand/log.db?mode=ro", uri=True)
-        try:
-            return [answer for (answer,) in file.execute(question)]
-        finally:
-            file.close()
+        await self.up.call("PATCH", f"/cells/{SCENE}", {"position": position, "tool": tool})
 
 
 @asynccontextmanager

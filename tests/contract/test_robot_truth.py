@@ -11,18 +11,24 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from typing import Protocol
 
+import httpx2
 import pytest
-from tests.contract.stranger_house import House, housed
-from tests.contract.stranger_robot import CHARACTERS, Character, Fact, StrangerRobot, orders
+from tests.contract.stranger_house import House, housed, strangers
+from tests.contract.stranger_robot import CHARACTERS, Character, Fact, Floor, StrangerRobot, orders
+from tests.contract.up_process import UpProcess
 
 from beforehand.crafts.fleet.core.at_rest import is_settled
 from beforehand.crafts.fleet.core.inputs import AnswerDecision, PatchWorksite, RobotVerb, TaskVerb
+from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
 from beforehand.model.decision import Decision
-from beforehand.model.event import Event
+from beforehand.model.event import Event, from_iso
+from beforehand.model.fleet import FleetScene
 
 EVERY = [
     Character(ids, shows, sensor)
@@ -174,14 +180,26 @@ def is_over(house: House) -> bool:
 # -- what is compared -------------------------------------------------------------------------------------------------
 
 
+class Compared(Protocol):
+    """What has been played, at its end."""
+
+    robots: dict[str, StrangerRobot]
+    floor: Floor
+
+    @property
+    def state(self) -> FleetState: ...
+
+    def events(self) -> list[Event]: ...
+
+
 @dataclass
 class Comparison:
-    house: House
+    house: Compared
     wrong: list[str] = field(default_factory=list)
     seen: Counter[str] = field(default_factory=Counter)
 
     def compare(self) -> list[str]:
-        self.facts, self.events = list(self.house.floor.facts), list(self.house.store.log)
+        self.facts, self.events = list(self.house.floor.facts), self.house.events()
         self.sent = {event.data["key"]: event.seq for event in self.events if event.kind == "commandSent"}
         self._booked()
         self._ordered()
@@ -262,14 +280,17 @@ async def played(home: Path, seed: int, acts: int, characters: tuple[Character, 
                 error.add_note(said)
             for robot in house.state.robots.values():
                 error.add_note(f"{robot} {house.state.seen[robot.robot_id].report}")
-            error.add_note("\n".join((*map(str, house.floor.facts), *told(house.store.log))))
+            error.add_note("\n".join((*map(str, house.floor.facts), *told(house.events()))))
             raise
-        comparison = Comparison(house)
-        if wrong := comparison.compare():
-            lines = [f"seed {seed}, {policy}: {names}", *wrong, " ".join(trial.told), *map(str, comparison.facts)]
-            lines += told(comparison.events)
-            pytest.fail("\n".join(lines))
-        return comparison.seen + Counter(trial.told)
+        return judged(f"seed {seed}, {policy}: {names}", house) + Counter(trial.told)
+
+
+def judged(story: str, house: Compared) -> Counter[str]:
+    """Fails with everything that is wrong; else how often what came."""
+    comparison = Comparison(house)
+    if wrong := comparison.compare():
+        pytest.fail("\n".join((story, *wrong, *map(str, comparison.facts), *told(comparison.events))))
+    return comparison.seen
 
 
 SHOWN = {
@@ -291,6 +312,8 @@ def told(events: list[Event]) -> Iterator[str]:
             yield f"{event.seq} {event.ts % 1_000_000 / 1000} {event.kind} {json.dumps(said, default=str)[:400]}"
 
 
+STORIES = 10
+"""How many each part of the long form plays, in six minutes for all."""
 SHORT = [(1, CHARACTERS[0:2]), (2, CHARACTERS[2:4]), (3, CHARACTERS[4:6]), (4, CHARACTERS[5:7])]
 
 
@@ -318,4 +341,100 @@ async def test_what_is_called_done_was_done_in_many_stories(
         assert seen[what], f"{what} never came"
 
 
-STORIES = 10
+# -- a process of its own ---------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ServerHouse:
+    """The same fleet behind `beforehand up`, whose process is killed by SIGKILL."""
+
+    scene: FleetScene
+    robots: dict[str, StrangerRobot]
+    floor: Floor
+    up: UpProcess
+
+    async def open(self) -> None:
+        self.floor.books = self.up.length
+        await self.up.start(self.scene.wire())
+
+    def events(self) -> list[Event]:
+        return [
+            Event(one["kind"], one["about"], one["data"], from_iso(one["ts"]), one.get("scene"), seq=one["seq"])
+            for one in self.up.events()
+        ]
+
+    @property
+    def state(self) -> FleetState:
+        state = initial(self.scene)
+        for event in self.events():
+            evolve(state, event)
+        return state
+
+    async def answer(self, dice: random.Random) -> int:
+        """Somebody looks at each robot that is asked about and stands. Gives how many questions are open."""
+        asked = await self.up.call("GET", "/inbox")
+        for decision in asked:
+            robot, verbs = self.robots[decision["about"]["robotId"]], decision["verbs"]
+            if robot.is_busy:
+                continue
+            if "taskId" not in decision["about"]:
+                robot.unload()
+                await self._tell(f"/inbox/{decision['id']}", {"verb": "unloaded" if "unloaded" in verbs else "release"})
+            elif robot.is_loaded == (decision["evidence"]["step"] == "pick"):
+                await self._tell(f"/inbox/{decision['id']}", {"verb": "done-by-hand"})
+            else:
+                verb = dice.choice([verb for verb in VERBS if verb in verbs])
+                await self._tell(f"/inbox/{decision['id']}", {"verb": verb})
+        for site in await self.up.call("GET", "/worksites"):
+            if site["occupancy"] == "unknown" or site.get("failures", 0) >= 3:
+                lies = "filled" if site["entryNodeId"] in self.floor.pallets else "empty"
+                await self.up.call("PATCH", f"/worksites/{site['worksiteId']}", {"occupancy": lies})
+        return len(asked)
+
+    async def _tell(self, path: str, body: dict[str, str]) -> None:
+        """What has settled itself meanwhile is refused."""
+        with suppress(httpx2.HTTPError):
+            await self.up.call("POST", path, body)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("seed", range(3))
+async def test_what_a_killed_server_calls_done_was_done(tmp_path: Path, seed: int) -> None:
+    """With the times as they are; the server is killed twelve times, mostly while robots are at work."""
+    dice = random.Random(seed)
+    characters = (Character("none", "always", "right"), *dice.sample(CHARACTERS, 2))
+    quick = {"startTimeoutS": 3, "offlineAfterS": 2, "tickS": 0.1, "retryDelayS": 0.2}
+    with strangers(characters, 8, "recover", seed, **quick) as (scene, robots, ground):
+        for robot in robots.values():
+            robot.slow = 8.0
+        house = ServerHouse(scene, robots, ground, UpProcess(tmp_path))
+        await house.open()
+        try:
+            for _ in range(12):
+                await asyncio.sleep(dice.uniform(0.2, 4.0))
+                await house.answer(dice)
+                if dice.random() < 0.3:
+                    dice.choice(list(robots.values())).loses = dice.choice(("orders", "answers"))
+                await house.up.kill()
+                await asyncio.sleep(dice.choice((0.0, 0.5, 4.0)))
+                await house.open()
+            async with asyncio.timeout(200):
+                while True:
+                    if not await house.answer(dice) and over(house.state, house.robots):
+                        break
+                    await asyncio.sleep(0.3)
+        except BaseException as error:
+            error.add_note("\n".join((*map(str, ground.facts), *told(house.events()))))
+            raise
+        finally:
+            await house.up.kill()
+        seen = judged(f"seed {seed}: {characters}", house)
+        assert seen["loaded"] >= 4
+
+
+def over(state: FleetState, robots: dict[str, StrangerRobot]) -> bool:
+    """Whether nothing is open and no pallet waits that some robot could fetch."""
+    waits = any(site.lies == "filled" for site in state.worksites.values() if site.worksite_type == "pickup")
+    room = any(site.lies == "empty" for site in state.worksites.values() if site.worksite_type == "dropoff")
+    return not (state.open_tasks or (waits and room) or any(robot.is_busy for robot in robots.values()))
