@@ -661,3 +661,87 @@ def test_a_transport_on_request_is_cancelled_like_any_task() -> None:
     assert any(isinstance(command, CancelTarget) for command in shift.commands)
     shift.run(30)
     assert shift.task().status == "canceled"
+
+
+# Doubt: what nobody knows
+
+
+def in_doubt(**scene: Any) -> tuple[Shift, ScriptedRobots]:
+    """A robot that says its pick is done, whose load sensor says that its fork is empty."""
+    robots = ScriptedRobots()
+    shift = Shift(yard(pallets=2, **scene), robots)
+    for status, node in ((0, "LM1"), (2, "LM1"), (4, "NA1")):
+        robots.report("RB-01", status, node_id=node, load_sensor="empty")
+        shift.tick()
+    assert (shift.task().error_code, shift.task().in_doubt) == ("step.contradicted", True)
+    return shift, robots
+
+
+@pytest.mark.parametrize("policy", ["freeze", "recover"])
+def test_what_is_in_doubt_is_asked_and_neither_booked_nor_ordered_again(policy: str) -> None:
+    shift, robots = in_doubt(policy=policy)
+    for _ in range(100):
+        robots.report("RB-01", 4, node_id="NA1", load_sensor="empty")
+        shift.tick()
+    assert shift.site("A1").lies == "filled"
+    assert len(robots.targets("RB-01")) == 1
+    assert question(shift).evidence["difference"]["planned"]["fork"] == "loaded"
+
+
+def test_who_was_asked_and_has_looked_overrules_the_sensor_until_it_reads_something_else() -> None:
+    shift, robots = in_doubt()
+    assert shift.tick(AnswerDecision(question(shift).id, "done-by-hand")) == ()
+    assert shift.robot().load_state == "loaded"
+    robots.report("RB-01", 2, node_id="LM1", load_sensor="empty")
+    shift.tick()
+    assert (shift.robot().load_state, shift.robot().doubted_load) == ("loaded", "empty")
+    robots.report("RB-01", 2, node_id="LM1", load_sensor="loaded")
+    shift.tick()
+    assert (shift.robot().doubted_load, shift.robot().load_state_source) == (None, "sensor")
+    robots.report("RB-01", 4, node_id="NB1", load_sensor="loaded")
+    shift.tick()
+    assert shift.task().error_code == "step.contradicted", "it is believed again"
+
+
+@pytest.mark.parametrize(("verb", "status"), [("cancel", "canceled"), ("abort", "failed")])
+def test_who_ends_what_is_in_doubt_leaves_its_place_unknown_and_is_asked_about_the_fork(verb: str, status: str) -> None:
+    shift, robots = in_doubt()
+    shift.tick(AnswerDecision(question(shift).id, verb))
+    assert (shift.task().status, shift.site("A1").lies, shift.site("B1").lies) == (status, "unknown", "empty")
+    about_fork = question(shift)
+    assert about_fork.title == "RB-01 may carry the pallet of yard-t1, which is over."
+    for _ in range(20):
+        robots.report("RB-01", 4, node_id="NA1", load_sensor="empty")
+        shift.tick()
+    assert len(robots.targets("RB-01")) == 1, "another pallet waits, and the robot gets no work"
+    assert why_robot(shift.state, "RB-01", shift.now)[0].code == "robot.fork_unknown"
+    shift.tick(RobotVerb("RB-01", "unloaded"))
+    assert not shift.state.decisions
+    assert len(robots.targets("RB-01")) == 2
+
+
+def test_a_cancel_while_the_robot_cannot_be_reached_leaves_its_place_unknown() -> None:
+    shift = struck(yard(policy="recover"), fault("offline", 5, forS=60))
+    shift.until(lambda: shift.robot().status == "offline")
+    shift.tick(TaskVerb("yard-t1", "cancel"))
+    assert (shift.task().status, shift.site("A1").lies) == ("canceled", "unknown")
+    shift.run(120)
+    assert len(shift.state.tasks) == 1
+    assert not [command for command in shift.commands if getattr(command, "payload", {}).get("id") == "NB1"]
+
+
+def test_a_robot_that_turns_out_to_run_what_was_in_doubt_goes_on_when_it_is_resumed() -> None:
+    robots = ScriptedRobots()
+    shift = Shift(yard(startTimeoutS=2), robots)
+    for _ in range(6):
+        robots.report("RB-01", 4, node_id="LM1")
+        shift.tick()
+    assert shift.task().error_code == "task.in_doubt"
+    robots.report("RB-01", 2, node_id="LM1")
+    shift.tick()
+    shift.tick(AnswerDecision(question(shift).id, "resume"))
+    assert len(robots.targets("RB-01")) == 1
+    for status, node in ((2, "NA1"), (4, "NA1")):
+        robots.report("RB-01", status, node_id=node)
+        shift.tick()
+    assert shift.task().step == "drop"

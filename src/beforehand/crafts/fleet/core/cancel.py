@@ -25,7 +25,8 @@ from beforehand.crafts.fleet.core.rules import (
     speaks_of_another,
     thaw,
 )
-from beforehand.model.fleet import Task
+from beforehand.model.fleet import Task, Trace
+from beforehand.model.records import changed
 from beforehand.model.robot import CancelTarget
 
 ABORTED = "task.aborted"
@@ -39,8 +40,8 @@ HAND_BACK_REST_MS = 30_000
 def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
     """Cancels the task's order, if the robot may have one, and then does `then`."""
     robot_id = task.robot_id
-    if robot_id is not None and task.in_doubt and task.command_state not in IN_FLIGHT and _runs(board, task):
-        task = board.change_task(task, command_state="running", command_key=order_key(task))
+    if robot_id is not None and task.in_doubt and task.command_state not in IN_FLIGHT and may_run(board, task):
+        task = taken_up(board, task)
     if task.command_state not in IN_FLIGHT or robot_id is None:
         return let_go(board, board.change_task(task, then=then, **changes))
     robot = board.robot(robot_id)
@@ -61,10 +62,17 @@ def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
     )
 
 
-def _runs(board: Board, task: Task) -> bool:
+def may_run(board: Board, task: Task) -> bool:
     """Whether its robot shows an order that may be the one nobody was sure of."""
     report = board.seen(str(task.robot_id)).report
     return report.task_status in RUNNING and not speaks_of_another(order_key(task), report)
+
+
+def taken_up(board: Board, task: Task) -> Task:
+    """The task with the order that its robot shows after all."""
+    deadline = board.now + round(board.settings.step_timeout_s * 1000)
+    running = {"command_state": "running", "command_key": order_key(task), "deadline_ts_ms": deadline}
+    return board.change_task(task, **running, trace=changed(task.trace or Trace(), ran=True), in_doubt=None)
 
 
 def retarget(board: Board, task: Task, target: str) -> Task:

@@ -62,6 +62,8 @@ class Verdict:
     """The robot says that the order is over; without that a doubt may still settle itself."""
     away: bool = False
     """It ended away from the place, its fork as before: a person is asked what is to follow, not what has happened."""
+    sensor: bool = False
+    """Its load sensor is one of the witnesses that disagree."""
 
 
 UNDER_WAY = Verdict("under way")
@@ -114,14 +116,15 @@ def _done(order: Order, report: Telemetry) -> Verdict:
     if order.called_off and _is_elsewhere(order, report):
         return _after_cancel(order, report)
     says = f"{order.robot_id} says that the {order.step} is done, but {' and '.join(amiss)}."
-    return _doubt(order, report, CONTRADICTED, says, claimed=True)
+    sensor = report.sure_load not in (None, order.load_after)
+    return replace(_doubt(order, report, CONTRADICTED, says, claimed=True), sensor=sensor)
 
 
 def _failed(order: Order, report: Telemetry) -> Verdict:
     if not _load_changed(order, report):
         return Verdict("failed", says=report.error or "", claimed=True)
     says = f"{order.robot_id} says that the {order.step} failed, but its sensor says the fork is {order.load_after}."
-    return _doubt(order, report, CONTRADICTED, says, claimed=True)
+    return replace(_doubt(order, report, CONTRADICTED, says, claimed=True), sensor=True)
 
 
 def _six(order: Order, report: Telemetry, named: bool) -> Verdict:
@@ -152,7 +155,7 @@ def _after_cancel(order: Order, report: Telemetry, named: bool = False) -> Verdi
     have done its work before it heard, if there was time for it."""
     if _load_changed(order, report):
         says = f"{order.robot_id} was told to cancel the {order.step}, and its fork is {order.load_after} now."
-        return _doubt(order, report, CONTRADICTED, says, claimed=True)
+        return replace(_doubt(order, report, CONTRADICTED, says, claimed=True), sensor=True)
     says_so = report.task_status == 6 and order.trace.ran and order.watched
     kept = report.sure_load is not None and report.sure_load == order.trace.load_before != order.load_after
     no_time = order.stood_at_most_ms is not None and order.stood_at_most_ms < order.least_ms

@@ -307,7 +307,7 @@ def _ending_in_doubt(task: Task, place: str, effects: dict[str, str]) -> None:
     if "cancel" in effects:
         effects["cancel"] = f"The task is cancelled. {unknown}"
         effects["abort"] = f"The task fails. {unknown}"
-    if "hand-back" in effects:
         effects["hand-back"] = f"The {task.step} at {place} counts as not done, and another robot gets the task."
     else:
-        effects["abort"] += f" {place} counts as unknown."
+        elsewhere = "With another drop place as the value the pallet goes there; without, the task fails."
+        effects["abort"] = f"{elsewhere} {unknown}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from beforehand.crafts.fleet.core.batches import after_step
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import let_go
-from beforehand.crafts.fleet.core.evidence import CONTRADICTED, Verdict, judge, order_of
+from beforehand.crafts.fleet.core.evidence import Verdict, judge, order_of
 from beforehand.crafts.fleet.core.payload import commit_distance
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
@@ -361,7 +361,7 @@ def doubt(board: Board, task: Task, verdict: Verdict) -> None:
     """Nobody knows what became of the order: it is over, and a person is asked. A sensor that contradicts its robot is
     not believed until it reads something else."""
     report = board.seen(str(task.robot_id)).report
-    if verdict.code == CONTRADICTED and report.sure_load is not None:
+    if verdict.sensor:
         doubt_sensor(board, report)
     is_told = (task.status, task.error_code, verdict.code) == ("held", "robot.restarted", "robot.order_lost")
     unsure = None if verdict.away else True

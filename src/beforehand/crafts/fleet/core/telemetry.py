@@ -118,6 +118,7 @@ def _booted(board: Board, robot: Robot, report: Telemetry) -> Robot:
     if robot.orphan_key is not None:
         robot = board.change_robot(robot, orphan_key=None)
     if robot.task_id is not None and board.task(robot.task_id).command_state in IN_FLIGHT:
+        board.change_task(board.task(robot.task_id), in_doubt=True)
         says = f"{robot.robot_id} has restarted and forgotten its order."
         board.faults.append(Fault(robot.task_id, "robot.restarted", says, "doubt"))
     return robot

@@ -8,7 +8,7 @@ from typing import Any
 
 from beforehand.crafts.fleet.core.batches import load_after
 from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.cancel import ABORTED, CANCELED, give_up, retarget
+from beforehand.crafts.fleet.core.cancel import ABORTED, CANCELED, give_up, may_run, retarget, taken_up
 from beforehand.crafts.fleet.core.carrying import does_not_fit
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
@@ -142,7 +142,9 @@ def _resume(board: Board, task: Task, value: Any) -> None:
         return
     task = _reactivate(board, task)
     if task.robot_id is None or task.command_state not in IN_FLIGHT:
-        if task.command_state == "none":
+        if task.in_doubt and may_run(board, task):
+            taken_up(board, task)
+        elif task.command_state == "none":
             give_up(board, task, "resend")
         return
     report = board.seen(task.robot_id).report
