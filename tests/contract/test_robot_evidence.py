@@ -91,6 +91,8 @@ async def test_two_witnesses_that_disagree_are_doubt_and_the_loaded_robot_gets_n
         assert decision.evidence["code"] == "step.contradicted"
         difference = decision.evidence["difference"]
         assert (difference["planned"]["fork"], difference["now"]["fork"]) == ("loaded", "empty")
+        assert decision.evidence["inDoubt"] is True
+        assert decision.verbs[:2] == ("done-by-hand", "redo"), "what has happened comes first"
         assert booked(house) == []
         await house.ask(AnswerDecision(decision.id, "done-by-hand"))
         await house.until(lambda state: state.completed == 1)

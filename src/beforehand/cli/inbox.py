@@ -79,7 +79,8 @@ def _show(decision: dict[str, Any]) -> None:
     show_decision(decision, console(sys.stdout))
     if decision["status"] == "open":
         value = " --value TEXT" if decision["verbs"][0] == "answer" else ""
-        print_out(f"Answer with: beforehand inbox answer {decision['id']} {decision['verbs'][0]}{value}")
+        verb = "VERB" if decision.get("evidence", {}).get("inDoubt") else decision["verbs"][0]
+        print_out(f"Answer with: beforehand inbox answer {decision['id']} {verb}{value}")
     else:
         given = decision.get("answer", {})
         print_out(

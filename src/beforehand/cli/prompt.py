@@ -22,6 +22,7 @@ _SHOWN_APART = (
     "question",
     "steps",
     "moreSteps",
+    "inDoubt",
     "tool",
     "mismatch",
     "args",

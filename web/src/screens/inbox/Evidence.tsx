@@ -32,6 +32,7 @@ export function Evidence({ decision, whole = false }: { decision: Decision; whol
     proposals,
     question,
     code: _code,
+    inDoubt: _inDoubt,
     ...named
   } = decision.evidence as Record<string, unknown>;
   const { difference, ...others } = named;

@@ -17,7 +17,13 @@ const KINDS: Record<string, { word: string; state: string }> = {
 };
 
 export function kindOf(decision: Decision): { word: string; state: string } {
-  return KINDS[decision.kind] ?? { word: decision.kind, state: "waiting" };
+  const kind = isInDoubt(decision) ? "inDoubt" : decision.kind;
+  return KINDS[kind] ?? { word: kind, state: "waiting" };
+}
+
+/** Whether nobody knows what has happened; a task of a fleet is held then, and its evidence says so. */
+function isInDoubt(decision: Decision): boolean {
+  return decision.kind === "inDoubt" || decision.evidence?.inDoubt === true;
 }
 
 /** Verbs that end or refuse something: they take a note, and are asked once more. */
@@ -29,7 +35,7 @@ export function isSharp(verb: string): boolean {
 
 /** The verb that stands out. Where nobody can know what is right, none does. */
 export function firstVerb(decision: Decision): string | undefined {
-  if (["inDoubt", "silent", "drift", "bug"].includes(decision.kind)) return undefined;
+  if (isInDoubt(decision) || ["silent", "drift", "bug"].includes(decision.kind)) return undefined;
   return decision.verbs.find((verb) => !isSharp(verb));
 }
 

@@ -272,7 +272,7 @@ def ask_about(board: Board, task: Task, says: str, difference: dict[str, Any] | 
         board.close_decision(asked)
     place, _ = needed_place(task)
     effects = {
-        "resume": _resumed(task, place),
+        "resume": "The task goes on where it stopped.",
         "redo": f"The {task.step} at {place} is ordered again from its beginning.",
         "done-by-hand": f"The {task.step} at {place} counts as done by a person, and the task goes on.",
         "abort": "The task fails and its places are free again.",
@@ -286,28 +286,32 @@ def ask_about(board: Board, task: Task, says: str, difference: dict[str, Any] | 
         effects["cancel"] = "The task is cancelled and its places are free again."
         effects["hand-back"] = "Another robot gets the task."
     if task.in_doubt:
-        _ending_in_doubt(task, place, effects)
+        effects = _in_doubt(task, place, effects)
     about = {"taskId": task.task_id, "robotId": task.robot_id}
     evidence: dict[str, Any] = {"error": says, "code": task.error_code, "step": task.step, "place": place}
+    if task.in_doubt:
+        evidence["inDoubt"] = True
     if difference is not None:
         evidence["difference"] = difference
     values = {verb: schema for verb, schema in task_values(board, task).items() if verb in effects}
     board.open_decision(f"{task.task_id} is held: {says}", about, evidence, effects, values)
 
 
-def _resumed(task: Task, place: str) -> str:
-    if not task.in_doubt:
-        return "The task goes on where it stopped."
-    return f"The task goes on; if {task.robot_id} does not show the order, the {task.step} at {place} is ordered again."
-
-
-def _ending_in_doubt(task: Task, place: str, effects: dict[str, str]) -> None:
-    """What nobody knows stays unknown when the task ends."""
-    unknown = f"{place} counts as unknown, and {task.robot_id} gets no work until somebody has looked at its fork."
+def _in_doubt(task: Task, place: str, effects: dict[str, str]) -> dict[str, str]:
+    """Whoever answers says what has happened, so that comes first; and what nobody knows stays unknown when it ends."""
+    robot_id, step = task.robot_id, task.step
+    unknown = f"{place} counts as unknown, and {robot_id} gets no work until somebody has looked at its fork."
     if "cancel" in effects:
         effects["cancel"] = f"The task is cancelled. {unknown}"
         effects["abort"] = f"The task fails. {unknown}"
-        effects["hand-back"] = f"The {task.step} at {place} counts as not done, and another robot gets the task."
+        effects["hand-back"] = f"The {step} at {place} counts as not done, and another robot gets the task."
     else:
         elsewhere = "With another drop place as the value the pallet goes there; without, the task fails."
         effects["abort"] = f"{elsewhere} {unknown}"
+    effects["done-by-hand"] = f"The {step} at {place} counts as done, and the task goes on."
+    effects["redo"] = f"The {step} at {place} counts as not done and is ordered again from its beginning."
+    effects["resume"] = f"The task goes on; where {robot_id} does not show the order, the {step} is ordered again."
+    first = ("done-by-hand", "redo", "hand-back")
+    order = [*(verb for verb in first if verb in effects), *(verb for verb in effects if verb not in first)]
+    order.append(order.pop(order.index("resume")))
+    return {verb: effects[verb] for verb in order}
