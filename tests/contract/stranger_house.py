@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.contract.robokit_floor import floor
 from tests.contract.stranger_robot import Character, Floor, StrangerRobot
@@ -89,12 +90,12 @@ class House:
 
 @contextmanager
 def strangers(
-    characters: tuple[Character, ...], pallets: int, policy: str, seed: object, **settings: float
+    characters: tuple[Character, ...], pallets: int, policy: str, seed: object, **settings: Any
 ) -> Iterator[tuple[FleetScene, dict[str, StrangerRobot], Floor]]:
     """A floor with a stranger's robot of each character, and the scene with links to them."""
     scene = floor(len(characters), pallets, errorPolicy=policy, **(QUICK | settings))
     stands = {site.node_id for site in scene.worksites if site.initial_occupancy == "filled"}
-    ground, nodes = Floor(stands), [node.id for node in scene.nodes]
+    ground, nodes = Floor(stands), {node.id: (node.x, node.y) for node in scene.nodes}
     with ExitStack() as stack:
         robots = {}
         for spec, character in zip(scene.robots, characters, strict=True):
@@ -105,9 +106,14 @@ def strangers(
 
 @asynccontextmanager
 async def housed(
-    home: Path, characters: tuple[Character, ...], pallets: int, policy: str = "recover", seed: object = 0
+    home: Path,
+    characters: tuple[Character, ...],
+    pallets: int,
+    policy: str = "recover",
+    seed: object = 0,
+    **settings: Any,
 ) -> AsyncIterator[House]:
-    with strangers(characters, pallets, policy, seed) as (scene, robots, ground):
+    with strangers(characters, pallets, policy, seed, **settings) as (scene, robots, ground):
         house = House(scene, robots, ground, home, FastClock(PACE))
         await house.open()
         try:

@@ -10,9 +10,6 @@ from beforehand.adapters.robokit import numbers as no
 from beforehand.adapters.robokit.client import RobotClient
 from beforehand.adapters.robokit.connection import Connection, NoAnswerError, NotReachedError
 from beforehand.adapters.robokit.frame import Frame, FrameParser, encode
-from beforehand.adapters.robokit.legs import legs_untold, shown_of_legs
-from beforehand.adapters.robokit.orders import Order
-from beforehand.adapters.robokit.readings import Reading
 
 Answers = Callable[[Frame], list[Frame]]
 
@@ -193,47 +190,3 @@ async def test_a_question_that_a_robot_says_nothing_to_is_left_out_for_a_while(
     silent.add(no.TASK)
     with pytest.raises(NoAnswerError):
         await client.task()  # it has answered this before, so it is gone
-
-
-def test_a_robot_that_has_forgotten_its_legs_says_so() -> None:
-    order = Order("t1", {"id": "D"}, sent=True, way=("A", "B"), told=2)
-    between = Reading(node_id="A", next_node_id="B", status=no.RUNNING)
-    assert shown_of_legs(order, between, None, 0) == (no.RUNNING, None)
-    assert shown_of_legs(order, Reading(node_id="A", status=no.NONE), None, 0) == (no.NONE, None)
-    waits = Reading(node_id="B", status=no.NONE)
-    assert shown_of_legs(order, waits, None, 0) == (no.RUNNING, None), "it stands where it may drive no further"
-    own = Reading(node_id="A", status=no.RUNNING, task_id="x/1")
-    assert shown_of_legs(order, own, None, 0) == (no.RUNNING, None), "it may name its orders as it likes"
-    earlier = Reading(node_id="A", status=no.RUNNING, task_id="yard-t3:pick:1/2")
-    assert shown_of_legs(order, earlier, None, 0) == (no.RUNNING, "yard-t3:pick:1/2")
-    assert shown_of_legs(order, Reading(status=no.SUSPENDED, task_id="t1/1"), None, 0) == (no.SUSPENDED, "t1")
-    assert shown_of_legs(order, own, None, 0) == (no.RUNNING, "x/1"), "it has named ours as we do"
-
-
-@pytest.mark.parametrize(
-    ("by_id", "status", "cancelled", "ended"),
-    [
-        (no.COMPLETED, no.COMPLETED, False, no.COMPLETED),
-        (no.FAILED, no.NONE, False, no.FAILED),
-        (no.CANCELLED, no.NONE, False, no.CANCELLED),
-        (None, no.NONE, True, no.CANCELLED),
-        (None, no.COMPLETED, False, no.WAITING),
-        (no.RUNNING, no.RUNNING, True, no.RUNNING),
-    ],
-)
-def test_how_an_order_in_legs_ends(by_id: int | None, status: int, cancelled: bool, ended: int) -> None:
-    order = Order("t1", {"id": "D"}, sent=True, way=("C", "D"), told=2, cancelled=cancelled)
-    key = None if by_id is None else "t1"
-    assert shown_of_legs(order, Reading(node_id="C", status=status), by_id, 0) == (ended, key)
-
-
-def test_legs_name_their_edges_and_the_work_is_part_of_the_last() -> None:
-    order = Order("t1", {"id": "C", "operation": "ForkLoad"}, way=("A", "B", "C"))
-    assert legs_untold(order) == [
-        {"source_id": "A", "id": "B", "task_id": "t1/1"},
-        {"source_id": "B", "id": "C", "operation": "ForkLoad", "task_id": "t1/2"},
-    ]
-    order.told = 2
-    assert [leg["task_id"] for leg in legs_untold(order)] == ["t1/2"]
-    there = Order("t2", {"id": "C", "operation": "ForkLoad"}, way=("C",))
-    assert legs_untold(there) == [{"source_id": "C", "id": "C", "operation": "ForkLoad", "task_id": "t2/1"}]

@@ -207,6 +207,35 @@ async def test_an_order_in_parts_is_paused_goes_on_and_is_cancelled_in_every_par
         assert floor.last.load_sensor == "empty"
 
 
+@pytest.mark.parametrize(("part", "ended"), [("fork-before", CANCELLED), ("fork-after", no.NONE)])
+async def test_a_fork_that_is_cancelled_may_have_lifted_where_that_was_what_it_did(
+    on_floor: Any, part: str, ended: int
+) -> None:
+    async with on_floor(composite=False) as floor:
+        await floor.tell(GoTarget("t1", "RB-01", {**PICK, "start_height": 1.1, "end_height": 1.5}))
+        while floor.talk.kept()["order"]["apart"] != part:
+            await floor.play(0.2)
+        await floor.tell(CancelTarget("c", "RB-01"))
+        await floor.play(2)
+        assert floor.statuses("t1") == [RUNNING, ended]
+        later = floor.new_talk(floor.talk.kept())
+        assert (await later.read()).task_status == ended, "the next process says the same"
+
+
+async def test_a_cancel_that_was_not_heard_is_not_kept_as_one(on_floor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_module, "PATIENCE_S", 0)
+    async with on_floor() as floor:
+        await floor.tell(go())
+        floor.ear.cut = "task"
+        with pytest.raises(NotReachedError):
+            await floor.tell(CancelTarget("c1", "RB-01"))
+        assert not floor.talk.kept()["order"]["cancelled"]
+        floor.ear.cut = ""
+        await floor.play(2)
+        await floor.tell(CancelTarget("c2", "RB-01"))
+        assert floor.talk.kept()["order"]["cancelled"]
+
+
 async def test_a_part_that_did_not_reach_the_robot_is_begun_when_it_can_be_reached(
     on_floor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

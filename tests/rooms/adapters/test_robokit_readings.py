@@ -9,7 +9,6 @@ from beforehand.adapters.robokit.frame import Frame
 from beforehand.adapters.robokit.loads import SENSORS, Load, load_of
 from beforehand.adapters.robokit.numbers import PORTS
 from beforehand.adapters.robokit.options import RobokitOptions, check_robokit, robokit_address
-from beforehand.adapters.robokit.orders import LOAD_PATIENCE_MS, Order, drive_ended, fork_is_at, settled, shown
 from beforehand.adapters.robokit.readings import Reading, read_status
 
 OPTIONS = RobokitOptions("forklift-1", PORTS)
@@ -149,131 +148,9 @@ def test_no_answer_raises_and_none_but_a_status_is_a_status(status):
     assert found.status is None or status["task_status"] == found.status
 
 
-# What an order's status is
-
-
-def test_what_is_reported_before_a_command_went_out_is_nothing_of_it():
-    order = Order("k1")
-    assert shown(order, Reading(status=4), None, 0) == (1, None)
-    order.sent = True
-    assert shown(order, Reading(status=4), None, 0) == (4, None)
-
-
-def test_the_id_decides_where_the_robot_keeps_account_by_id():
-    order = Order("k1", sent=True)
-    assert shown(order, Reading(status=2), 6, 2) == (6, "k1")
-    assert shown(order, Reading(status=6), None, 2) == (6, "k1")
-    assert shown(order, Reading(status=2, task_id="other"), None, 6) == (2, "other")
-
-
-def test_a_status_that_cannot_be_is_the_last_one_known():
-    assert shown(Order("k1", sent=True), Reading(status=None), None, 2) == (2, None)
-
-
-@pytest.mark.parametrize(
-    ("target", "node", "another"),
-    [
-        ("LM9", "LM9", True),
-        ("LM9", "AP1", False),
-        ("LM9", None, False),
-        ("AP1", "LM9", False),
-        (None, "LM9", False),
-    ],
-)
-def test_a_drive_that_ended_at_another_target_and_another_place_was_somebody_elses(target, node, another):
-    part = Order("k1", {"id": "AP1", "end_height": 1.2}, sent=True, part="drive", part_began=True)
-    ended = drive_ended(part, Reading(status=4, node_id=node, target=target), None, 2)
-    assert ended == (6 if another else 4)
-
-
 def test_where_an_order_leads_is_read_from_what_it_does_now():
     assert read({"target_id": "LM1"}, {"target_id": "LM2"}).target == "LM2"
     assert read({"target_id": ""}).target is None
-
-
-def test_the_end_of_a_part_is_not_the_end_of_the_order():
-    order = Order("k1", {"id": "AP1", "end_height": 1.2}, sent=True, part="drive")
-    assert order.task_id == "k1/drive"
-    assert shown(order, Reading(status=4), 4, 2) == (2, "k1")
-    assert drive_ended(order, Reading(status=4, node_id="LM1"), None, 0) is None
-    assert drive_ended(order, Reading(status=2), None, 0) is None
-    assert drive_ended(order, Reading(status=4, node_id="LM1"), None, 2) == 4
-    assert drive_ended(order, Reading(status=2), 5, 2) == 5
-
-
-@pytest.mark.parametrize("before", [0, 4, 6])
-def test_an_order_that_is_named_before_it_begins_waits_whatever_ended_before_it(before):
-    order = Order("k", {"id": "D"}, before, sent=True)
-    assert shown(order, Reading(status=before, task_id="k"), None, before) == (1, "k")
-    assert shown(order, Reading(status=0, task_id="k"), None, before) == (1, "k")
-    order.ran = True
-    assert shown(order, Reading(status=4, task_id="k"), None, 2) == (4, "k")
-    assert shown(order, Reading(status=0, task_id="k"), None, 2) == (0, "k")
-
-
-def test_an_order_that_is_named_and_was_never_seen_to_run_has_ended_where_the_status_is_another():
-    assert shown(Order("k", {"id": "D"}, 6, sent=True), Reading(status=4, task_id="k"), None, 6) == (4, "k")
-    assert shown(Order("k", sent=True), Reading(status=4, task_id="k"), None, 0) == (4, "k")
-
-
-LAGS, TELLS = Reading(load=Load("empty", "hook_isFull")), Reading(load=Load("loaded", "hook_isFull"))
-
-
-@pytest.mark.parametrize("named", [True, False])
-@pytest.mark.parametrize("end", [4, 6])
-@pytest.mark.parametrize(
-    ("lags", "tells"), [(LAGS, TELLS), (Reading(node_id="LM1"), Reading(node_id="P"))], ids=["load", "place"]
-)
-def test_place_and_load_may_lag_behind_the_robot_for_a_while(named, end, lags, tells):
-    order = Order("k", {"id": "P", "operation": "ForkLoad"}, sent=True)
-    assert settled(order, 2, named, lags, 0) == 2
-    assert settled(order, end, named, lags, 100) == 2
-    assert settled(order, end, named, tells, 300) == end
-    assert settled(order, end, named, lags, 100 + LOAD_PATIENCE_MS) == end, "it is asked about then"
-
-
-def test_a_cancel_of_ours_is_told_at_once():
-    order = Order("k", {"id": "P", "operation": "ForkLoad"}, sent=True, ran=True, cancelled=True)
-    assert settled(order, 6, False, LAGS, 0) == 6
-
-
-@pytest.mark.parametrize(
-    ("payload", "named", "reading"),
-    [
-        ({"id": "P", "operation": "ForkLoad"}, False, LAGS),
-        ({"id": "P", "operation": "ForkUnload"}, True, LAGS),
-        ({"id": "P", "operation": "ForkLoad"}, True, Reading(load=Load("empty", "fork_pressure_actual", "low"))),
-        ({"id": "P", "operation": "ForkLoad"}, True, Reading()),
-        ({"id": "P"}, True, LAGS),
-    ],
-    ids=["an end from before", "it agrees", "it is not sure", "no sensor", "no work"],
-)
-def test_any_other_end_is_told_at_once(payload, named, reading):
-    assert settled(Order("k", payload, sent=True), 4, named, reading, 0) == 4
-
-
-def test_what_an_order_was_before_a_restart_is_known_after_it():
-    order = Order("k", {"id": "P", "operation": "ForkLoad"}, 4, sent=True)
-    later = Order.kept(order.wire())
-    assert shown(later, Reading(status=4, task_id="k"), None, 4) == (1, "k"), "a 4 from before is none of it"
-    order.ran = True
-    assert shown(Order.kept(order.wire()), Reading(status=4, task_id="k"), None, 4) == (4, "k")
-
-
-def test_an_order_in_parts_that_outlived_its_process_fails_and_says_why():
-    order = Order.kept(Order("k1", part="drive").wire())
-    assert shown(order, Reading(status=2), None, 0) == (2, "k1")
-    assert shown(order, Reading(status=4), None, 2) == (5, "k1")
-    assert "restarted" in order.error
-
-
-def test_a_fork_is_there_when_height_and_robot_say_so():
-    assert fork_is_at(1.2, Reading(fork_m=1.2, fork_there=True))
-    assert fork_is_at(1.2, Reading(fork_m=1.2))
-    assert fork_is_at(1.2, Reading(fork_there=True))
-    assert not fork_is_at(1.2, Reading(fork_m=1.2, fork_there=False))
-    assert not fork_is_at(1.2, Reading(fork_m=0.9, fork_there=True))
-    assert not fork_is_at(1.2, Reading())
 
 
 # What a scene says

@@ -7,7 +7,7 @@ own, so that the end of a part is never taken for the end of the whole.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from beforehand.adapters.robokit.numbers import CANCELLED, COMPLETED, FAILED, NONE, RUNNING, SUSPENDED, WAITING
 from beforehand.adapters.robokit.readings import Reading
@@ -17,9 +17,16 @@ UNDER_WAY = frozenset({WAITING, RUNNING, SUSPENDED})
 FORK_SLACK_M = 0.01
 LOAD_PATIENCE_MS = 2000
 """How long the load sensor of a robot whose work is done may take to say so, too."""
+REST_MS = 1000
+"""How long a robot that does not show that it runs has stood where it was sent to, when its way is over."""
+BEGIN_MS = 10_000
+"""How long a part may take to begin whose end looks the same as its beginning."""
+SILENT_WORK_MS = 30_000
+"""How long a robot that shows nothing of its work is taken to be at it, once it is at the place."""
 _LOAD_AFTER = {"ForkLoad": "loaded", "ForkUnload": "empty"}
 
 Part = Literal["fork-before", "drive", "fork-after"]
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
 @dataclass(slots=True)
@@ -37,8 +44,12 @@ class Order:
     part: Part | None = None
     """What is being done of an order that was taken apart; None for one that was taken whole."""
     part_began: bool = False
+    part_at: str | None = None
+    """Where it stood when it was told of the part."""
+    done_since_ms: int | None = None
+    """Since when the part looks done."""
     cancelled: bool = False
-    """Whether it was told to end, or the driving part of one in parts was."""
+    """Whether it has heard that it is to end, or that the driving part of one in parts is."""
     halted: bool = False
     """Told to pause while it is done in parts: no further part is begun."""
     still: bool = False
@@ -54,8 +65,8 @@ class Order:
     """How many of those nodes the robot knows of."""
     unsure: int = 0
     """How many nodes it was last told of without an answer; 0 where every telling was answered."""
-    broken: bool = False
-    """It was taken apart by an earlier process, and nobody knows any more what was next."""
+    broken: Part | Literal["unknown"] | None = None
+    """The part that was under way when an earlier process ended, of an order that was taken apart."""
 
     @property
     def task_id(self) -> str:
@@ -79,6 +90,22 @@ class Order:
         """Whether the way leads to the target."""
         return self.way is not None and self.way[-1] == self.target
 
+    def leaves(self, reading: Reading) -> bool:
+        """Whether its fork is as the order leaves it, where it has work to do."""
+        wanted = _LOAD_AFTER.get(str(self.payload.get("operation")))
+        return wanted is None or (reading.load is not None and reading.load.reading == wanted)
+
+    def begin(self, part: Part, at: str | None) -> None:
+        self.part, self.part_at, self.part_began, self.done_since_ms = part, at, False, None
+
+    def part_is_done(self, looks_done: bool, patience_ms: int, now_ms: int) -> bool:
+        """Whether the part was seen to begin and looks done, or has looked so for long enough."""
+        if not looks_done:
+            self.done_since_ms = None
+            return False
+        self.done_since_ms = now_ms if self.done_since_ms is None else self.done_since_ms
+        return self.part_began or now_ms - self.done_since_ms >= patience_ms
+
     def leg_id(self, number: int) -> str:
         return f"{self.key}/{number}"
 
@@ -88,7 +115,9 @@ class Order:
             "payload": dict(self.payload),
             "statusBefore": self.status_before,
             "ran": self.ran,
-            "apart": self.part is not None or self.broken,
+            "cancelled": self.cancelled,
+            "apart": self.part or self.broken,
+            "over": self.seen[1],
         }
         if self.way is not None:
             kept |= {"way": list(self.way), "told": self.told}
@@ -98,11 +127,24 @@ class Order:
     def kept(cls, data: Mapping[str, Any]) -> "Order":
         """The order as an earlier process left it."""
         key, payload, before = str(data["key"]), data.get("payload") or {}, data.get("statusBefore")
-        order = cls(key, payload, before, sent=True, ran=bool(data.get("ran")), broken=bool(data.get("apart")))
+        order = cls(key, payload, before, sent=True, ran=bool(data.get("ran")), cancelled=bool(data.get("cancelled")))
+        if data.get("apart"):
+            order.broken = next((part for part in PARTS if part == data["apart"]), "unknown")
         if data.get("way"):
             order.way, order.told = tuple(str(node) for node in data["way"]), int(data["told"])
             order.part_began = order.ran
+        order.over = data.get("over")
         return order
+
+    @property
+    def seen(self) -> tuple[bool, int | None]:
+        """What was seen of it that the next process needs."""
+        return self.ran, self.over if self.is_divided else None
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether the robot knows it only by its parts, so that nothing it says of itself is the end of the whole."""
+        return bool(self.way is not None or self.part or self.broken)
 
 
 def can_be_taken_apart(payload: Mapping[str, Any]) -> str | None:
@@ -131,10 +173,10 @@ def shown(order: Order | None, reading: Reading, by_id: int | None, before: int)
         return status, order.key
     if reading.task_id != order.task_id:
         return status, reading.task_id
-    return _of_named(order, status), order.key
+    return of_named(order, status), order.key
 
 
-def _of_named(order: Order, status: int) -> int:
+def of_named(order: Order, status: int) -> int:
     """The status of an order that the robot names beside its own status: it may name it before it has begun, while that
     status is still none, or the end of what it did before. Called off, such an order says nothing of itself."""
     begun = order.ran or status in UNDER_WAY or order.status_before is None
@@ -173,8 +215,10 @@ def _of_parts(order: Order, status: int, by_id: int | None) -> int:
     if order.broken:
         if of_drive in UNDER_WAY:
             return of_drive
-        order.over, order.error = FAILED, "It was lifting or driving by parts when Beforehand was restarted."
-        return FAILED
+        lifted_not = order.broken in ("fork-before", "drive")  # The last part is kept before it is told.
+        order.over = FAILED if lifted_not else NONE
+        order.error = "It was lifting or driving by parts when Beforehand was restarted."
+        return order.over
     if order.part == "drive":
         stands = of_drive == SUSPENDED or (order.halted and of_drive not in UNDER_WAY)
     else:
@@ -188,8 +232,9 @@ def fork_height(order: Order) -> float | None:
     return float(given) if order.part != "drive" and isinstance(given, int | float) else None
 
 
-def drive_ended(order: Order, reading: Reading, by_id: int | None, before: int) -> int | None:
-    """How the driving part ended, by the same rule as a whole order: it must have been seen to run, or be named."""
+def drive_ended(order: Order, reading: Reading, by_id: int | None, before: int, now_ms: int) -> int | None:
+    """How the driving part ended, by the same rule as a whole order: it must have been seen to run, or be named; or it
+    has come there and stands."""
     status = before if reading.status is None else reading.status
     if order.cancelled and status not in UNDER_WAY:
         return CANCELLED
@@ -199,7 +244,8 @@ def drive_ended(order: Order, reading: Reading, by_id: int | None, before: int) 
         order.part_began = True
         return None
     there = reading.node_id == order.target and reading.next_node_id is None
-    if status in (NONE, COMPLETED) and there:
+    patience_ms = BEGIN_MS if order.part_at == order.target else REST_MS
+    if order.part_is_done(there and status in (NONE, COMPLETED), patience_ms, now_ms):
         return COMPLETED
     if not order.part_began or status not in ENDED:
         return None

@@ -136,7 +136,7 @@ class Talk:
                     break  # else a command went out meanwhile, and what was seen is from before it
             self._note_boot(reading, asked_ms)
             if order is not None and order.part is not None and order.over is None:
-                await self._telling.next_part(order, reading, by_id)
+                await self._telling.next_part(order, reading, by_id, self._clock.now_ms())
             return self._report(order, reading, by_id)
 
     async def _asked_by_id(self, order: Order | None, status: int | None) -> int | None:
@@ -151,13 +151,13 @@ class Talk:
 
     def _report(self, order: Order | None, reading: Reading, by_id: int | None) -> Telemetry:
         now_ms = self._clock.now_ms()
+        known = None if order is None else order.seen
         if order is not None and order.way is not None and order.sent:
-            status, key = shown_of_legs(order, reading, by_id, self._telling.status)
+            status, key = shown_of_legs(order, reading, by_id, self._telling.status, now_ms)
         else:
             status, key = shown(order, reading, by_id, self._telling.status)
-        ran = order is not None and order.ran
         status = settled(order, status, order is not None and key == order.key, reading, now_ms)
-        if order is not None and order.ran and not ran:
+        if order is not None and known != order.seen:
             self._keep()
         self._telling.status = self._telling.status if reading.status is None else reading.status
         self._seq += 1

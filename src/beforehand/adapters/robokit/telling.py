@@ -13,6 +13,7 @@ from beforehand.adapters.robokit.connection import NoAnswerError, NotReachedErro
 from beforehand.adapters.robokit.control import Control
 from beforehand.adapters.robokit.legs import legs_untold
 from beforehand.adapters.robokit.orders import (
+    BEGIN_MS,
     UNDER_WAY,
     Order,
     Part,
@@ -159,18 +160,20 @@ class Telling:
         return refused
 
     async def _cancel(self) -> Refusal | None:
-        order = self._apart
-        if self.order is not None and order is None:
-            self.order.cancelled = True
-        if order is None:
-            return await self._control.tell(self._client.cancel)
-        order.halted = False
-        if order.part == "drive":
+        order, apart = self.order, self._apart
+        if apart is not None:
+            apart.halted = False
+        if apart is not None and apart.part != "drive":
+            refused = await self._control.tell(self._client.stop_fork)
+            if refused is None:  # It may have lifted by then.
+                apart.cancelled = True
+                apart.over = no.CANCELLED if apart.part == "fork-before" else no.NONE
+                self._keep()
+            return refused
+        refused = await self._control.tell(self._client.cancel)
+        if order is not None and (refused is None or refused.code == "robot.refused"):
             order.cancelled = True
-            return await self._control.tell(self._client.cancel)
-        refused = await self._control.tell(self._client.stop_fork)
-        if refused is None:
-            order.over = no.CANCELLED
+            self._keep()
         return refused
 
     # -- in parts
@@ -183,18 +186,19 @@ class Telling:
         names = [one.get("id") for one in (stations or {}).get("stations", ()) if isinstance(one, Mapping)]
         if names and order.target not in names:
             return refused
-        order.part = "fork-before"
+        order.begin("fork-before", self.at)
         start = order.payload.get("start_height")
         if isinstance(start, int | float):
             return await self._control.tell(lambda: self._client.fork_to(float(start)))
         return None
 
-    async def next_part(self, order: Order, reading: Reading, by_id: int | None) -> None:
+    async def next_part(self, order: Order, reading: Reading, by_id: int | None, now_ms: int) -> None:
         """Go on to the next part where the present one is done, and nobody has told it to pause."""
         height = fork_height(order)
         there = height is None or fork_is_at(height, reading)
+        knows = height is None or reading.fork_m is not None
         if order.part == "drive":
-            ended = drive_ended(order, reading, by_id, self.status)
+            ended = drive_ended(order, reading, by_id, self.status, now_ms)
             if ended == no.COMPLETED and not order.halted:
                 end = float(order.payload["end_height"])
                 await self._begin(order, "fork-after", lambda: self._client.fork_to(end))
@@ -202,18 +206,23 @@ class Telling:
                 order.over = ended
         elif order.halted:
             order.still = order.still or there
-        elif order.part == "fork-before" and there:
-            drive = {"id": order.target}
-            await self._begin(order, "drive", lambda: self._client.go_target(drive, order.task_id, self.at))
-        elif order.part == "fork-after" and there:
-            order.over = no.COMPLETED
+        elif order.part_is_done(there, 0 if knows else BEGIN_MS, now_ms):
+            if order.part == "fork-before":
+                drive = {"id": order.target}
+                await self._begin(order, "drive", lambda: self._client.go_target(drive, order.task_id, self.at))
+            else:
+                order.over = no.COMPLETED if knows or order.part_began else no.NONE
+        elif not there:
+            order.part_began = True
 
     async def _begin(self, order: Order, part: Part, tell: Callable[[], Awaitable[Refusal | None]]) -> None:
-        before, order.part = order.part, part
+        before = order.part, order.part_at, order.part_began
+        order.begin(part, self.at)
+        self._keep()
         try:
             refused = await self._control.tell(tell)
         except NotReachedError:
-            order.part = before  # it is tried again with the next look
+            order.part, order.part_at, order.part_began = before  # it is tried again with the next look
             raise
         if refused is not None:
             order.over, order.error = no.FAILED, refused.says(self._robot_id, "a part of the order")
