@@ -51,7 +51,7 @@ CHARACTERS = (
 class Fact(NamedTuple):
     """One thing that truly was. `books` is how many events our log had then."""
 
-    what: Literal["ordered", "begun", "loaded", "unloaded", "failed", "cancelled", "forgotten", "collided"]
+    what: Literal["ordered", "begun", "loaded", "unloaded", "failed", "cancelled", "forgotten", "collided", "taken off"]
     robot: str
     key: str
     """The id that came with the order, whatever the robot shows of it."""
@@ -155,7 +155,9 @@ class StrangerRobot(OtherRobot):
 
     def unload(self) -> None:
         """A person takes the pallet off and away."""
-        with self.floor.lock:
+        with self._lock, self.floor.lock:
+            if self._loaded:
+                self._note("taken off")
             self._loaded = False
 
     def cancel_by_hand(self) -> None:
@@ -168,6 +170,8 @@ class StrangerRobot(OtherRobot):
         with self._lock, self.floor.lock:
             if self._doing:
                 self._note("forgotten")
+            elif self._fork_goal is not None:
+                self._note("forgotten", self._fork_order(self._fork_goal))
             self._doing, self._status, self._order, self._own_name = "", 0, {}, ""
             self._paused, self._fork_goal = False, None
             self._legs.clear()
@@ -312,12 +316,12 @@ class StrangerRobot(OtherRobot):
     def _work(self) -> None:
         operation, node = str(self._order.get("operation", "")), self._order["id"]
         pallets, fails = self.floor.pallets, self.fails_next
-        if not operation:
-            self._leg_done()
-        elif fails or (operation == "ForkLoad") == (node not in pallets):
+        if fails or (operation and (operation == "ForkLoad") == (node not in pallets)):
             self.fails_next = False
             self._note("failed")
             self._end(FAILED)
+        elif not operation:
+            self._leg_done()
         elif self._loaded == (operation == "ForkLoad"):
             self._note("collided")
             self._end(FAILED)

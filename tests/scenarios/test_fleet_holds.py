@@ -217,6 +217,19 @@ def test_done_by_hand_may_say_which_step_it_means() -> None:
     assert not shift.differing
 
 
+def test_who_is_asked_about_a_step_means_that_step() -> None:
+    """Though the pick was done by hand, too, and the drop was never seen to begin."""
+    shift = struck(yard(), fault("offline", 7, forS=500))
+    shift.run(6)
+    shift.tick(TaskVerb("yard-t1", "done-by-hand"))
+    shift.until(lambda: bool(shift.state.decisions))
+    assert (question(shift).evidence["step"], shift.task().by_hand) == ("drop", True)
+    (twice,) = shift.tick(TaskVerb("yard-t1", "done-by-hand"))
+    assert twice.code == "task.step_done", "it may be the same press again"
+    assert shift.tick(AnswerDecision(question(shift).id, "done-by-hand")) == ()
+    assert (shift.task().status, shift.kinds().count("palletDropped")) == ("completed", 1)
+
+
 @pytest.mark.parametrize("ids", [True, False])
 def test_a_cancel_by_hand_at_the_place_is_no_completion(ids: bool) -> None:
     shift = struck(yard(), task_ids=ids)

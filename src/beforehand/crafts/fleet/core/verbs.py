@@ -96,7 +96,9 @@ def _answer(board: Board, given: AnswerDecision) -> None:
     answer = Answer(verb=given.verb, value=given.value, note=given.note, by=given.by, at=iso(board.now))
     board.close_decision(decision, answer)
     if "taskId" in decision.about:
-        task_verb(board, TaskVerb(decision.about["taskId"], given.verb, given.value))
+        step = decision.evidence.get("step") if given.verb == "done-by-hand" else None
+        value = step if given.value is None else given.value  # Who was asked of a step means that step.
+        task_verb(board, TaskVerb(decision.about["taskId"], given.verb, value))
     else:
         _robot_verb(board, RobotVerb(decision.about["robotId"], given.verb, given.value))
     if len(board.reasons) > refused:
