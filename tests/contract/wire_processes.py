@@ -40,7 +40,8 @@ class RobotProcess:
     kills: int = 0
 
     async def start(self) -> None:
-        self.process = self.begin(self.command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        self.process = self.begin(self.command, **pipes, start_new_session=True)
         assert self.process.stdout is not None
         missing = set(self.prints)
         async with asyncio.timeout(START_S):
@@ -52,16 +53,20 @@ class RobotProcess:
     async def kill(self) -> None:
         """By SIGKILL: nothing is said goodbye to."""
         if self.process is not None:
-            self.process.kill()
+            _kill_session(self.process.pid)
             await asyncio.to_thread(self.process.communicate)
             self.process = None
 
 
 async def kill_all_of(process: "asyncio.subprocess.Process") -> None:
+    _kill_session(process.pid)
+    await process.wait()
+
+
+def _kill_session(pid: int) -> None:
     """A process that leads a session, and what it started: a program may be a script that starts the real one."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
+        os.killpg(pid, signal.SIGKILL)
 
 
 @asynccontextmanager
