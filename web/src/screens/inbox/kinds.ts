@@ -21,7 +21,7 @@ export function kindOf(decision: Decision): { word: string; state: string } {
   return KINDS[kind] ?? { word: kind, state: "waiting" };
 }
 
-/** Whether nobody knows what has happened; a task of a fleet is held then, and its evidence says so. */
+/** Whether nobody knows what has happened; work that is only held says so in its evidence. */
 function isInDoubt(decision: Decision): boolean {
   return decision.kind === "inDoubt" || decision.evidence?.inDoubt === true;
 }
