@@ -48,12 +48,13 @@ async def hello(server: Any, **query: Any) -> Any:
 
 async def test_hello_says_when_where_and_which_log(server: Any) -> None:
     empty = await hello(server)
-    assert (empty["seq"], empty["log"], empty["version"]) == (0, "", __version__)
+    log = (await server.http.get("/health")).json()["log"]
+    told = (0, f"{log['identity']}.{log['generation']}", __version__)
+    assert (empty["seq"], empty["log"], empty["version"]) == told
     await noted(server, 3)
     first, second = await hello(server), await hello(server, after=1)
     assert first["seq"] == second["seq"] == 3
-    assert first["log"]
-    assert (first["log"], first["boot"]) == (second["log"], second["boot"])
+    assert (first["log"], first["boot"]) == (empty["log"], empty["boot"]) == (second["log"], second["boot"])
     assert second["now"] >= first["now"] > 0
 
 

@@ -273,7 +273,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(one) for one in value]
     if isinstance(value, str):
-        return re.sub(r"(run|plan|task|req|dec)_[0-9a-z]+", r"\1", value)
+        named = re.sub(r"(run|plan|task|req|dec)_[0-9a-z]+", r"\1", value)
+        return re.sub(r"\b[0-9a-z]{8}\.[0-9a-z]{8}-run/", "run/", named)
     return value
 
 

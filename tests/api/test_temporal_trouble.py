@@ -40,7 +40,8 @@ def assert_each_once(server: Server, run: Any, length: int) -> None:
     """Every step was called once: all are physical."""
     echo = server.runtime.extensions.tools.get("echo")
     assert isinstance(echo, ScriptedTool)
-    assert [key for key, _ in echo.calls] == [f"{run['runId']}/s{at}/1" for at in range(length)]
+    log = server.runtime.identity
+    assert [key for key, _ in echo.calls] == [log.key(f"{run['runId']}/s{at}/1") for at in range(length)]
 
 
 async def test_a_leader_that_dies_right_behind_its_append_writes_nothing_twice(

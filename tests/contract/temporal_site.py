@@ -14,6 +14,7 @@ import httpx2
 from tests.fork_server import Forked
 
 from beforehand.adapters.temporal.names import Names
+from beforehand.model.log_identity import LogIdentity
 from beforehand.testing.temporal_server import TemporalServer
 
 PATIENCE_S = 120
@@ -115,7 +116,9 @@ class Site:
         from temporalio.client import Client
 
         client = await Client.connect(self.temporal.address)
-        workflow = client.get_workflow_handle(Names(self.folder.name).run(run_id))
+        told = (await self.call("GET", "/health"))["log"]
+        log = LogIdentity(told["identity"], told["generation"])
+        workflow = client.get_workflow_handle(Names(self.folder.name, log).run(run_id))
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 calls = (await workflow.describe()).raw_description.pending_activities

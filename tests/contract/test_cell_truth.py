@@ -361,8 +361,8 @@ class Comparison:
 
 
 def _parts(fact: Fact) -> tuple[str, str, int]:
-    run_id, step_id, attempt = fact.id.split("/")[-3:]
-    return run_id, step_id, int(attempt)
+    name, step_id, attempt = fact.id.split("/")[-3:]
+    return name.rpartition("-")[2], step_id, int(attempt)
 
 
 def command_of(plc: StrangerPlc, key: str) -> Command:

@@ -94,7 +94,7 @@ async def test_runs_and_workers_meet_behind_a_door_that_asks_for_a_certificate_a
             asked = await server.asked(runId=run["runId"])
             await server.call("POST", f"/inbox/{asked['id']}", {"verb": "answer", "value": 1})
             assert (await server.ended(run["runId"]))["status"] == "completed"
-            found, *_ = await check_engine(server.runtime.settings, [])
+            found, *_ = await check_engine(server.runtime.settings, [], server.runtime.identity)
             assert found.says.startswith(f"Temporal at 127.0.0.1:{entered.port}, encrypted; 1 process")
         assert entered.keys == {f"Bearer {SECRET}"}
 

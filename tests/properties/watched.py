@@ -16,6 +16,7 @@ from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.model.cell import CellScene
 from beforehand.model.errors import NotFoundError
 from beforehand.model.fleet import FleetScene
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.robot import GoTarget, RobotCommand
 from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
 from beforehand.ports.robot import LinkRequest
@@ -163,7 +164,7 @@ class Watcher:
         link = open_sim_link(request)
         link.__class__ = WatchedLink
         assert isinstance(link, WatchedLink)
-        link.watcher, link.scene = self, request.scene
+        link.watcher, link.scene, link.log = self, request.scene, request.log
         return link
 
     def see_robot(self, link: "WatchedLink", command: RobotCommand) -> None:
@@ -176,7 +177,7 @@ class Watcher:
         picks = command.payload["operation"] == "ForkLoad"
         if (command.robot_id in places) is picks or (site in places) is not picks:
             self.wrong.append(f"{command.robot_id} was told {dict(command.payload)}; pallets are at {sorted(places)}")
-        task = command.key.partition(":")[0]
+        task = command.key.partition(":")[0].removeprefix(link.log.key(""))
         told = (event for event in reversed(self.store.log) if event.kind in ("taskCreated", "taskUpdated"))
         owner = next((event.data for event in told if event.data["taskId"] == task), {})
         if owner.get("robotId") != command.robot_id or owner.get("status") != "active":
@@ -210,6 +211,7 @@ class WatchedCell(SimCell):
 class WatchedLink(SimLink):
     watcher: Watcher
     scene: FleetScene
+    log: LogIdentity
 
     async def send(self, command: RobotCommand) -> None:
         self.watcher.see_robot(self, command)

@@ -48,7 +48,8 @@ class Homestead:
 
     async def lose_after(self, seq: int) -> None:
         """What was written later is what `kill -9` at that moment would have kept from being written."""
-        kept, self.log = self.store.log[:seq], MemoryLog()
+        kept, identity, self.log = self.store.log[:seq], self.log.identity, MemoryLog()
+        self.log.identity = identity
         fresh = MemoryStore(load_crafts().projection(), shared=self.log)
         await fresh.append(kept)
         await fresh.close()

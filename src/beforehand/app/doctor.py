@@ -17,6 +17,7 @@ from beforehand.app.stores import check_store, open_reading, read_leader, read_s
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError
 from beforehand.model.finding import Finding
+from beforehand.model.log_identity import UNNAMED
 from beforehand.model.words import counted, in_bytes
 from beforehand.ports.store import Server
 
@@ -193,10 +194,14 @@ def otel(settings: "Settings") -> list[Finding]:
 
 async def engine(settings: "Settings", brought: Mapping[str, Any]) -> list[Finding]:
     """Where runs are decided and, on Temporal, who works for them."""
-    from beforehand.app.engines import check_engine
+    from beforehand.app.engines import check_engine, engine_of
 
     try:
-        return await check_engine(settings, brought["tools"])
+        log = None
+        if engine_of(settings) != "local" and await asyncio.to_thread(store_exists, settings.database):
+            async with open_reading(settings.database) as store:
+                log = await store.identity()
+        return await check_engine(settings, brought["tools"], log or UNNAMED)
     except BeforehandError as error:
         return [Finding("engine", "broken", error.says, error.hint)]
 

@@ -13,6 +13,7 @@ from beforehand.app.untrusted_urls import is_untrusted
 from beforehand.model.errors import BadInputError, UnavailableError
 from beforehand.model.finding import Finding
 from beforehand.model.hosts import is_loopback
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.words import counted
 from beforehand.ports.plugin import BUILT_IN
 from beforehand.ports.run_host import RunHost
@@ -59,8 +60,8 @@ def require_temporal() -> None:
         )
 
 
-def temporal_address(settings: Settings) -> "Address":
-    """Where the settings say that runs are."""
+def temporal_address(settings: Settings, log: LogIdentity = UNNAMED) -> "Address":
+    """Where the settings say that runs are; those of one log are found under its identity."""
     from beforehand.adapters.temporal.address import Address
     from beforehand.adapters.temporal.names import Names
 
@@ -75,7 +76,7 @@ def temporal_address(settings: Settings) -> "Address":
             code="settings.untrusted",
             hint="Read the file, then: beforehand config trust",
         )
-    names = Names(str(settings["temporal_prefix"]))
+    names = Names(str(settings["temporal_prefix"]), log)
     encryption = _encryption(settings, target)
     where = (target, str(settings["temporal_namespace"]), names, lost_after_s)
     return Address(*where, encryption, settings["temporal_api_key"])
@@ -105,14 +106,16 @@ def _contradiction(says: str, hint: str) -> BadInputError:
     return BadInputError(says, code="settings.temporal", hint=hint)
 
 
-async def check_engine(settings: Settings, tools: Sequence[Mapping[str, Any]]) -> list[Finding]:
+async def check_engine(
+    settings: Settings, tools: Sequence[Mapping[str, Any]], log: LogIdentity = UNNAMED
+) -> list[Finding]:
     """Where runs are decided; on Temporal, who leads and works there now, and which of these tools nobody has."""
     if engine_of(settings) == "local":
         return [Finding("engine", "ok", "Runs are decided and carried out by the process that leads.")]
     require_temporal()
     from beforehand.adapters.temporal.pollers import seen_at
 
-    address = temporal_address(settings)
+    address = temporal_address(settings, log)
     seen = await seen_at(address, _of_workers(settings, tools))
     leaders = counted(len(seen.leaders), "process", "processes")
     how = "not encrypted" if address.encryption is None else "encrypted"

@@ -3,6 +3,7 @@
 from beforehand.app.run_documents import run_head_in
 from beforehand.engine.state import RunState, replay
 from beforehand.model.event import Event
+from beforehand.model.log_identity import UNNAMED
 from beforehand.model.plan import Plan
 from beforehand.ports.store import EventFilter, Store
 
@@ -11,6 +12,7 @@ CHUNK = 5_000
 
 async def replayed(store: Store, run_id: str) -> RunState:
     """The state of a run; NotFoundError for one that nobody knows."""
+    log = await store.identity()
     head = await run_head_in(store, run_id)
     plans = {row["version"]: Plan.model_validate(row) for row in await store.rows("plan", parent=head["planId"])}
     events: list[Event] = []
@@ -18,4 +20,4 @@ async def replayed(store: Store, run_id: str) -> RunState:
     while chunk := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=f"run:{run_id}")):
         events += chunk
         after = chunk[-1].seq
-    return replay(run_id, plans.__getitem__, events)
+    return replay(run_id, plans.__getitem__, events, log or UNNAMED)

@@ -68,7 +68,7 @@ async def start_run(
             async with runtime.turns[LOCK]:
                 await _refuse_taken(runtime, plan)
                 started = await _log_start(runtime, plan, review, run_id, correlation_id, given)
-        run = RunState(run_id, plan, lambda wanted: plan)
+        run = RunState(run_id, plan, lambda wanted: plan, runtime.identity)
         run.apply(started)
         await runtime.runs.begin(run)
     return await run_document(runtime, run_id)

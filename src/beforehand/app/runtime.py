@@ -17,6 +17,7 @@ from beforehand.app.clock import WallClock
 from beforehand.app.craft import Craft, Owner, Parts, Scenes
 from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
+from beforehand.app.high_water import HighWater, settle_identity
 from beforehand.app.kept_files import files_of
 from beforehand.app.private_files import make_home, refuse_half_restored
 from beforehand.app.search import open_search
@@ -32,6 +33,7 @@ from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 from beforehand.model.event import Event
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import this_request
 from beforehand.ports.private_files import PrivateFiles
@@ -67,6 +69,8 @@ class Runtime:
     """Kinds of the crafts' rows that are over for good once they are closed."""
     serves: bool = True
     """False in a process that carries out one plan and is not the home's server."""
+    identity: LogIdentity = UNNAMED
+    """Which log is led: what every key that reaches a machine begins with; settled before anything moves."""
     stands_by: bool = False
     """True in a server while another one leads: it reads, and what is live it knows from the log only."""
     telemetry: Telemetry = field(default_factory=Telemetry)
@@ -76,6 +80,8 @@ class Runtime:
     turns: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """One verb at a time on one plan, so that nobody starts the same version twice."""
     run_host: "RunHost[RunState, RunInput] | None" = None
+    mark: HighWater | None = None
+    """How far the log has come, beside it."""
 
     def now(self) -> int:
         """The time in ms since 1970, by the clock of this runtime."""
@@ -220,9 +226,23 @@ async def open_runtime(
 
 async def begin_leading(runtime: Runtime) -> None:
     """The home is led from now on: plans can be run, answers are taken, and what a crash left behind is settled."""
+    _drop_mark(runtime)
+    runtime.identity, runtime.mark = await settle_identity(runtime.store, runtime.settings.home)
+    keep_mark(runtime)
     _let_run(runtime)
     for parts in runtime.crafts.values():
         await parts.begin()
+
+
+def keep_mark(runtime: Runtime) -> None:
+    """From now on what is durable is marked beside the log."""
+    if runtime.mark is not None:
+        runtime.store.on_commit(runtime.mark.rise)
+
+
+def _drop_mark(runtime: Runtime) -> None:
+    if runtime.mark is not None:
+        runtime.mark.close()
 
 
 def _make_home(settings: Settings) -> None:
@@ -302,5 +322,6 @@ async def _close(runtime: Runtime) -> None:
     await runtime.drivers.stop()
     await runtime.search.close()
     await runtime.store.close()  # whoever takes over need not wait for the rest
+    _drop_mark(runtime)
     runtime.files.close()
     await runtime.extensions.close()

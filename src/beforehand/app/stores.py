@@ -12,6 +12,7 @@ from pathlib import Path
 from beforehand.model.errors import BadInputError
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.store import COLUMNS, Leader, Part, Projection, Row, Server, Standby, Store, StoreScheme
@@ -191,14 +192,19 @@ async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mappi
     """Copy a log into an empty store of any kind, all or nothing; how many rows of each table were copied.
 
     Nobody may lead either of them meanwhile. Raises RefusedError when the target holds anything. `raise_epoch` is added
-    to the epoch of its leaders.
+    to the epoch of its leaders. The copy is another generation of the log: from now on the two go their own ways.
     """
     copied = dict.fromkeys(COLUMNS, 0)
 
     async def counted(parts: AsyncIterator[Part]) -> AsyncGenerator[Part, None]:
+        identity = LogIdentity.drawn()
         async for part in parts:
             copied[part.table] += len(part.rows)
-            yield _raised(part, raise_epoch) if part.table == "lead" else part
+            if part.table == "identity":
+                identity = LogIdentity(*part.rows[0][1:]).next_generation()
+            else:
+                yield _raised(part, raise_epoch) if part.table == "lead" else part
+        yield Part("identity", [(1, identity.id, identity.generation, int(identity.legacy))])
 
     async with aclosing(counted(scheme_of(source).read_parts(source))) as parts:
         await scheme_of(target).write_parts(target, parts)

@@ -39,8 +39,9 @@ HELD_S = 0.1
 class TemporalRuns:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._address = temporal_address(runtime.settings)
-        self._led = Led(runtime.store, lambda: runtime.catalog, self._queue_of, self._lease)
+        self._address = temporal_address(runtime.settings, runtime.identity)
+        having = (runtime.store, lambda: runtime.catalog, self._queue_of, self._lease)
+        self._led = Led(*having, runtime.identity)
         self._opened: Engine | None = None
         self._showing: asyncio.Task[None] | None = None
         self._driven: set[str] = set()

@@ -55,6 +55,7 @@ from beforehand.engine.steering import answered, cancel, pause, release, rerun, 
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.event import Verdict
 from beforehand.model.plan import StepStatus
+from beforehand.ports.tool import ProbeAnswer
 
 PROBE_AGAIN_MS = 1000
 
@@ -157,7 +158,9 @@ def _probed(board: Board, given: StepProbed) -> None:
     answer = given.answer
     if answer.state != "running":
         close_question(board, state)
-    if answer.state == "happened":
+    if answer.state != "running" and not (answer.from_log or run.is_of_this_log(given.step_id)):
+        put_in_doubt(board, state, _of_another_log(answer), answer.difference)
+    elif answer.state == "happened":
         board.end_step(state, StepStatus.COMPLETED, value=answer.value)
         settle_parent(board, state)
     elif answer.state == "not_begun":
@@ -173,6 +176,14 @@ def _probed(board: Board, given: StepProbed) -> None:
     else:
         says = answer.says or "The machine could not say whether it happened."
         put_in_doubt(board, state, says, answer.difference)
+
+
+def _of_another_log(answer: ProbeAnswer) -> str:
+    """The log was restored, copied or cut short since: what the machine did after that is in no log that we have."""
+    told = {"happened": "it was done", "not_begun": "it was not begun", "failed": "it failed"}.get(answer.state)
+    told = f"The machine says that {told}" if told else "The machine does not know what became of it"
+    says = f"{told}, but this log was restored, copied or cut short after the step had been sent. {answer.says}"
+    return says.strip()
 
 
 def _never_happened(board: Board, state: StepState) -> None:

@@ -210,9 +210,9 @@ def start(
     Where that attempt had not `begun`, it is held to what was approved as at first.
     """
     attempt = state.attempt if again else state.attempt + 1
-    if not again:
-        board.update_step(state, StepStatus.RUNNING, attempt=attempt, cleared=cleared, seen=seen)
     key = board.run.key_of(state.step.id, attempt)
+    if not again:
+        board.update_step(state, StepStatus.RUNNING, attempt=attempt, key=key, cleared=cleared, seen=seen)
     expects = board.run.expects_of(state.step.id)
     approved = None if again and begun else state.seen or None
     board.commands.append(StartStep(key, state.step.id, attempt, state.step.tool, args, approved, expects))

@@ -13,6 +13,7 @@ from beforehand.engine.condition import parse_condition
 from beforehand.engine.graph import dependencies, ranks
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.plan import FINAL_STATUSES, Plan, RunStatus, Step, StepStatus
 
 SUMMARISED = ("completed", "failed", "skipped", "denied", "cancelled", "inDoubt", "blocked")
@@ -42,6 +43,8 @@ class StepState:
     result: dict[str, Any] | None = None
     reason: dict[str, Any] | None = None
     started_at: int = 0
+    key: str | None = None
+    """The key that its present attempt was sent with; none where an older version sent it."""
     retry_at: int | None = None
     stopping: str | None = None
     cleared: str | None = None
@@ -79,6 +82,8 @@ class RunState:
     run_id: str
     plan: Plan
     plan_of: PlanOf
+    log: LogIdentity = UNNAMED
+    """The log whose keys new attempts are sent with."""
     correlation_id: str = ""
     status: RunStatus = RunStatus.RUNNING
     head: dict[str, Any] = field(default_factory=dict)
@@ -116,7 +121,16 @@ class RunState:
         return sorted(found, key=lambda step_id: self.steps[step_id].rank)
 
     def key_of(self, step_id: str, attempt: int) -> str:
-        return f"{self.run_id}/{step_id}/{attempt}"
+        """The key of an attempt: the one that it was sent with, or the one that it is to be sent with."""
+        state, name = self.steps[step_id], f"{self.run_id}/{step_id}/{attempt}"
+        if attempt > state.attempt:
+            return self.log.key(name)
+        return state.key or name
+
+    def is_of_this_log(self, step_id: str) -> bool:
+        """Whether the present attempt of a step was sent by this log as it is now, and by no other that shares its
+        past: only then is what a machine says of it an answer."""
+        return self.log.owns(self.key_of(step_id, self.steps[step_id].attempt))
 
     def expects_of(self, step_id: str) -> Mapping[str, Any]:
         """The state of the world before a step, as the plan was verified; nothing where that is not known."""
@@ -343,7 +357,9 @@ def _take(state: StepState, data: Mapping[str, Any], ts: int) -> None:
         if state.status is _COMPLETED:
             state.cleared = None  # a permission is for one completion
     state.status = status
-    state.attempt = data.get("attempt", state.attempt)
+    attempt = data.get("attempt", state.attempt)
+    state.key = data.get("key", state.key if attempt == state.attempt else None)
+    state.attempt = attempt
     state.result = data.get("result")
     state.reason = data.get("reason")
     state.retry_at = data.get("retryAt")
@@ -437,9 +453,9 @@ _CHANGES: dict[str, Callable[[RunState, Event], None]] = {
 }
 
 
-def replay(run_id: str, plan_of: PlanOf, events: list[Event]) -> RunState:
-    """The run's state, from its events alone."""
-    run = RunState(run_id, Plan(steps=()), plan_of)
+def replay(run_id: str, plan_of: PlanOf, events: list[Event], log: LogIdentity = UNNAMED) -> RunState:
+    """The run's state, from its events alone; `log` is where they are kept."""
+    run = RunState(run_id, Plan(steps=()), plan_of, log)
     for event in events:
         run.apply(event)
     return run

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from beforehand.model.fleet import FleetScene, RobotSpec
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
 
@@ -91,6 +92,8 @@ class LinkRequest:
     """A value of the scene with its references to secrets filled in, for the moment it is used."""
     setting: Callable[[str], Any] = _unset
     """A setting of the process by its name, such as `tls_ca`; None where it is not set."""
+    log: LogIdentity = UNNAMED
+    """Whose keys the commands begin with: an order under any other one was given by somebody else."""
 
 
 class LinkFactory(Protocol):

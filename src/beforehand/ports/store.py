@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import Upcasters
 from beforehand.ports.private_files import PrivateFiles
 
@@ -163,6 +164,16 @@ class Store(Protocol):
     def archive(self) -> Archive | None:
         """Where old events can be moved to; None for a store that is gone with its process."""
 
+    @property
+    def mark_file(self) -> Path | None:
+        """The file beside the log that says how far it has come; None where nothing lies beside it."""
+
+    async def identity(self) -> LogIdentity | None:
+        """Which log this is and which generation of it; None for one that nobody has led since it was made."""
+
+    async def identify(self, identity: LogIdentity) -> None:
+        """From now on the log is this one."""
+
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         """Make the events durable, in order, in one transaction with their rows; return them numbered."""
 
@@ -275,6 +286,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "rows": ("kind", "id", "parent", "open", "body", "ord"),
     "snapshots": ("owner", "seq", "body"),
     "versions": ("name", "version", "since"),
+    "identity": ("one", "id", "generation", "legacy"),
     "lead": ("one", "epoch", "pid", "host", "url", "since", "note"),
 }
 """What every log on disk consists of, so that one can be copied into another of whatever kind."""

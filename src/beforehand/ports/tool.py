@@ -69,6 +69,8 @@ class ProbeAnswer:
     says: str = ""
     difference: Mapping[str, Any] | None = None
     """Of `unknown`: what the call was to leave and what is seen, where these contradict each other."""
+    from_log: bool = False
+    """The log itself says so and no machine: it is believed also where the log was restored since."""
 
 
 class Unknown:

@@ -5,7 +5,6 @@ queue, where newer ones push older ones out.
 """
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -24,17 +23,11 @@ QUIET_S = 1.0
 """After so long without anything else the server's time is sent."""
 
 
-async def log_id(runtime: Runtime) -> str:
-    """What tells this log from every other one: it is drawn from the first event; empty where there is none yet."""
-    first = await runtime.store.records(after=0, limit=1)
-    return hashlib.sha256(first[0].line).hexdigest()[:16] if first else ""
-
-
 async def live_stream(runtime: Runtime, place: Place, boot: str, after: int | None) -> AsyncIterator[bytes]:
     """`hello`, then what comes: from `after` on, or from the end of the log."""
     end = await runtime.store.last_seq()
     start = end if after is None else min(after, end)
-    hello = {"seq": end, "boot": boot, "version": __version__, "log": await log_id(runtime)}
+    hello = {"seq": end, "boot": boot, "version": __version__, "log": str(await runtime.store.identity() or "")}
     yield _named("hello", {"now": runtime.now(), **hello, **_standing(place)})
     sources = (_events(runtime.feed, start), _frames(runtime.telemetry))
     async with aclosing(either(*sources, quiet_s=QUIET_S)) as coming:

@@ -129,9 +129,15 @@ RoleShape = Annotated[
 ]
 
 
+class LogShape(Shape):
+    identity: str = Field(description="Which log this is; a backup that was restored, and a copy, keep it.")
+    generation: str = Field(description="Drawn anew where a log may stand beside another one that shares its past.")
+
+
 class HealthShape(StatusShape):
     version: str
     seq: int
+    log: LogShape | None = Field(description="What every key begins with that is sent to a machine, tool or workflow.")
     uptime_s: float
     now: int = Field(description="Milliseconds since 1970 by the server's clock, which deadlines are told in.")
     role: RoleShape

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from beforehand.adapters.peers.client import Peers
 from beforehand.app.clock import WallClock
 from beforehand.app.crafts import load_crafts
+from beforehand.app.high_water import follow_mark
 from beforehand.app.ids import new_id
 from beforehand.app.kept_files import bring_along, files_of
-from beforehand.app.runtime import Runtime, begin_leading, open_runtime
+from beforehand.app.runtime import Runtime, begin_leading, keep_mark, open_runtime
 from beforehand.app.settings import Settings
 from beforehand.app.stores import stand_by
 from beforehand.app.tls import ServerTls, client_context
@@ -91,6 +92,8 @@ class Turns:
             opening = open_runtime(self.settings, store=standby.store, runs_plans=False, crafts=self.crafts)
             runtime = await stack.enter_async_context(opening)
             runtime.stands_by = True
+            runtime.mark = await follow_mark(runtime.store, self.settings.home)
+            keep_mark(runtime)
             await stack.enter_async_context(preparing_for_questions(runtime))
             self._show(Turn(standby, runtime, stack.pop_all()))
         return True

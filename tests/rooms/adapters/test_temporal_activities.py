@@ -14,6 +14,7 @@ from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.rows import projection
 from beforehand.model.errors import NotFoundError, NotLeadingError
 from beforehand.model.event import Event
+from beforehand.model.log_identity import UNNAMED
 from beforehand.ports.tool import Judgement, ProbeAnswer, Tool, ToolSpec
 from beforehand.testing import MemoryStore, MemoryWorkspace, ScriptedTool, VirtualClock, fails, gives, hangs
 
@@ -261,7 +262,7 @@ def led(store: MemoryStore, leased: list[Any] | None = None) -> Any:
             leased.append((run_id, command.machine))
 
     spec = ToolSpec("drill", "Drills.", {"type": "object"}, "physical")
-    return Led(store, lambda: ToolCatalog([spec]), lambda tool: f"b.tool.{tool}", lease)
+    return Led(store, lambda: ToolCatalog([spec]), lambda tool: f"b.tool.{tool}", lease, UNNAMED)
 
 
 def written(*events: Event) -> bytes:

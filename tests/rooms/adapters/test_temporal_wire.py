@@ -17,6 +17,7 @@ from beforehand.engine.inputs import (
     StepLost,
 )
 from beforehand.model.event import Event
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.plan import Plan
 from beforehand.ports.tool import Judgement, ProbeAnswer, ToolSpec
 
@@ -76,13 +77,16 @@ def test_commands_and_answers_come_out_as_they_went_in() -> None:
         assert read(through_json(wire.document_of(made))) == made
 
 
+LOG = LogIdentity("0jnk8481", "ewyc2n1k")
+
+
 def test_what_is_known_of_a_run_comes_in_parts_and_out_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     from beforehand.adapters.temporal import known
 
     monkeypatch.setattr(known, "PART_BYTES", 100)
     spec = ToolSpec("drill", "Drills.", {"type": "object"}, "physical", writes=("path",))
     events = [Event("runStarted", {"runId": "r1"}, {"n": n}, 5, "hall", "c1", "run:r1", n) for n in range(1, 4)]
-    written = known.write_known([PLAN.model_dump(by_alias=True, mode="json")], events, [(spec, "b.tool.drill")])
+    written = known.write_known([PLAN.model_dump(by_alias=True, mode="json")], events, [(spec, "b.tool.drill")], LOG)
     parts, number = [], 0
     while not parts or parts[-1].startswith(b"+"):
         parts.append(known.part_of(written, number, 3))
@@ -94,6 +98,7 @@ def test_what_is_known_of_a_run_comes_in_parts_and_out_whole(monkeypatch: pytest
     assert read.plans == {3: PLAN}
     assert read.catalog.get("drill") == spec
     assert read.queues == {"drill": "b.tool.drill"}
+    assert read.log == LOG
 
 
 def test_a_part_that_just_fits_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,16 @@ def only_reading(where: str, leader: Leader | None) -> NotLeadingError:
     )
 
 
+def lost_tail(where: str, last: int, found: int) -> NotLeadingError:
+    """A log that has become shorter under its leader, who may have acted on what is gone: it must be taken up anew."""
+    return NotLeadingError(
+        f"The log {where} ended with event {last} and ends with event {found} now: its database lost what came last.",
+        code="store.lost_tail",
+        hint="It is taken up again as another generation; what machines did meanwhile is asked about.",
+        extra={"path": where},
+    )
+
+
 def closed(where: str) -> UnavailableError:
     return UnavailableError(f"The log {where} has been closed.", code="store.closed")
 

@@ -10,6 +10,7 @@ from copy import copy
 from beforehand.adapters.log.encoding import Change, Entry, Kept, changes_anew, line_of, present_event, present_record
 from beforehand.adapters.log.refusals import newer_data
 from beforehand.model.event import Event
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import Upcasters, is_behind, newer_names, present_versions
 from beforehand.ports.store import Leader, Projection, Record
 
@@ -26,6 +27,7 @@ class MemoryLog:
         self.snapshots: dict[str, tuple[int, bytes]] = {}
         self.versions: dict[str, int] = {}
         self.leader: Leader | None = None
+        self.identity: LogIdentity | None = None
         self.full = False
 
     def write(self, entries: Sequence[Entry], upcasters: Upcasters) -> list[Record]:

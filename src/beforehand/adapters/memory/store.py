@@ -35,6 +35,7 @@ from beforehand.adapters.log.refusals import (
 from beforehand.adapters.memory.log import WHERE, MemoryLog
 from beforehand.model.errors import BeforehandError
 from beforehand.model.event import Event
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, Row, RowQuery
 
@@ -45,6 +46,7 @@ def _no_rows(event: Event) -> Iterable[Row]:
 
 class MemoryStore:
     archive = None
+    mark_file = None
 
     def __init__(
         self,
@@ -84,6 +86,13 @@ class MemoryStore:
 
     def mend(self) -> None:
         self._shared.full = False
+
+    async def identity(self) -> LogIdentity | None:
+        return self._shared.identity
+
+    async def identify(self, identity: LogIdentity) -> None:
+        self._check_writable()
+        self._shared.identity = identity
 
     # -- writing -------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " seen TIMESTAMPTZ NOT NULL)",
         f"CREATE TABLE kept (name {_NAME} PRIMARY KEY, body BYTEA NOT NULL, version BIGINT NOT NULL)",
     ),
+    (
+        # Which log this is: every key that reaches a machine begins with it.
+        "CREATE TABLE identity (one INT PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, generation TEXT NOT NULL,"
+        " legacy INT NOT NULL)",
+    ),
 )
 
 _TABLES = "SELECT count(*) FROM information_schema.tables WHERE table_schema = %s"

@@ -34,6 +34,7 @@ from beforehand.adapters.postgres.reader import Reader
 from beforehand.adapters.postgres.upgrade import copy_up_to_date, rebuild
 from beforehand.adapters.postgres.writer import Writer
 from beforehand.model.event import Event
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, RowQuery
 
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 
 class PostgresStore:
+    mark_file = None
+
     def __init__(self, address: Address, project: Projection, upcasters: Upcasters) -> None:
         self._address = address
         self._project = project
@@ -139,6 +142,13 @@ class PostgresStore:
 
     async def _copy(self, line: "Line") -> None:
         self._upgraded_at = await copy_up_to_date(line, self._address.where, self._project, self._upcasters)
+
+    async def identity(self) -> LogIdentity | None:
+        return await self._reader.ask(tables.identity_in)
+
+    async def identify(self, identity: LogIdentity) -> None:
+        writer = await self._leading()
+        await writer.do(lambda line: tables.put_identity(line, identity))
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         writer = await self._leading()

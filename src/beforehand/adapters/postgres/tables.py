@@ -8,6 +8,7 @@ from beforehand.adapters.log.changes import outcome
 from beforehand.adapters.log.encoding import Change
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.postgres.names import kept_name, kept_or_none, true_name
+from beforehand.model.log_identity import LogIdentity
 from beforehand.ports.store import EventFilter, Record, RowQuery
 
 if TYPE_CHECKING:
@@ -192,3 +193,14 @@ async def count_rows(line: "Line", kind: str, open_only: bool | None) -> int:
 
 async def _all(line: "Line", question: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     return await (await line.execute(question, values, binary=True)).fetchall()
+
+
+async def identity_in(line: "Line") -> LogIdentity | None:
+    found = await (await line.execute("SELECT id, generation, legacy FROM identity")).fetchone()
+    return LogIdentity(found[0], found[1], bool(found[2])) if found else None
+
+
+async def put_identity(line: "Line", identity: LogIdentity) -> None:
+    id, generation, legacy = identity
+    await line.execute("DELETE FROM identity")
+    await line.execute("INSERT INTO identity VALUES (1, %s, %s, %s)", (id, generation, int(legacy)))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beforehand.adapters.log.archive_file import Written
 from beforehand.adapters.log.encoding import Change, Entry, line_of
+from beforehand.adapters.log.refusals import lost_tail
 from beforehand.adapters.postgres.address import Address
 from beforehand.adapters.postgres.faults import ends_session, explained, gone
 from beforehand.adapters.postgres.lead import check_lead, give_back, regain
@@ -252,7 +253,10 @@ class Writer:
         if self._line.closed:
             await self._line.close()
             self._line = await regain(self._address, self._epoch)
-            self.last_seq = await last_seq(self._line)
+            found = await last_seq(self._line)
+            if found < self.last_seq:
+                raise lost_tail(self._address.where, self.last_seq, found)
+            self.last_seq = found
         return self._line
 
     async def _is_kept(self, records: list[Record]) -> bool:

@@ -136,7 +136,7 @@ async def write_parts(path: Path, parts: AsyncIterator[Part]) -> None:
             raise not_empty(str(path))
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for table in ("snapshots", "versions", "lead"):
+            for table in ("snapshots", "versions", "identity", "lead"):
                 connection.execute(f"DELETE FROM {table}")
             async for part in parts:
                 _write(connection, _put_in_files(part, path))

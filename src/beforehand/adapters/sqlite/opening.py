@@ -76,6 +76,10 @@ def take(opening: Opening) -> Lead:
         raise
 
 
+def mark_beside(path: Path) -> Path:
+    return path.with_name(path.name + ".mark")
+
+
 def make_private(path: Path) -> None:
     """The log is its owner's alone; what SQLite puts beside it takes over the file's own permissions."""
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))

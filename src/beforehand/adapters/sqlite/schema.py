@@ -57,6 +57,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " raw_size INTEGER NOT NULL, sha256 TEXT NOT NULL, versions TEXT NOT NULL, names BLOB NOT NULL,"
         " cleared INTEGER NOT NULL, deleted INTEGER NOT NULL, body BLOB)",
     ),
+    (
+        # Which log this is: every key that reaches a machine begins with it.
+        "CREATE TABLE identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, generation TEXT NOT NULL,"
+        " legacy INTEGER NOT NULL)",
+    ),
 )
 VERSION = len(MIGRATIONS)
 

@@ -29,11 +29,12 @@ from beforehand.adapters.log.refusals import closed, only_reading
 from beforehand.adapters.sqlite import tables
 from beforehand.adapters.sqlite.archive import FileShelf
 from beforehand.adapters.sqlite.lead import is_held, leader_in
-from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, take
+from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, mark_beside, take
 from beforehand.adapters.sqlite.reader import Reader
 from beforehand.adapters.sqlite.upgrade import copy_in, rebuild
 from beforehand.adapters.sqlite.writer import Writer
 from beforehand.model.event import Event
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, RowQuery
 
@@ -86,6 +87,17 @@ class SqliteStore:
             self._writer = Writer(held.connection, self._path, held.epoch, loop, self._listeners.tell)
         elif held.copied is not None:
             self._reader.look_into(copy_in(held.copied))
+
+    @property
+    def mark_file(self) -> Path | None:
+        return mark_beside(self._path)
+
+    async def identity(self) -> LogIdentity | None:
+        return await self._reader.ask(tables.identity_in)
+
+    async def identify(self, identity: LogIdentity) -> None:
+        writer = await self._leading()
+        await writer.do(lambda file: tables.put_identity(file, identity))
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         writer = await self._leading() if self._writer is None or self._closing is not None else self._writer

@@ -14,6 +14,7 @@ from beforehand.adapters.log.encoding import Change, Kept
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.sqlite.schema import NOT_BY_ID, NOT_BY_RUN
 from beforehand.adapters.sqlite.spans import stretches
+from beforehand.model.log_identity import LogIdentity
 from beforehand.ports.store import EventFilter, RowQuery
 
 _RECORD = "seq, kind, scene, owner, run_id, task_id, line, ts, version"
@@ -209,3 +210,13 @@ def count_rows(connection: sqlite3.Connection, kind: str, open_only: bool | None
     sql = {None: everything, True: living, False: f"SELECT ({everything}) - ({living})"}[open_only]
     (found,) = connection.execute(sql, (kind,)).fetchone()
     return int(found)
+
+
+def identity_in(connection: sqlite3.Connection) -> LogIdentity | None:
+    found = connection.execute("SELECT id, generation, legacy FROM identity").fetchone()
+    return LogIdentity(found[0], found[1], bool(found[2])) if found else None
+
+
+def put_identity(connection: sqlite3.Connection, identity: LogIdentity) -> None:
+    id, generation, legacy = identity
+    connection.execute("INSERT OR REPLACE INTO identity VALUES (1, ?, ?, ?)", (id, generation, int(legacy)))

@@ -56,7 +56,7 @@ def store_location(url: str) -> str:
 
 def store_files(url: str) -> list[Path]:
     path = path_in(url)
-    beside = ("", "-wal", "-shm", "-journal", ".lock", ".search", ".search-wal", ".search-shm", ".archive")
+    beside = ("", "-wal", "-shm", "-journal", ".lock", ".mark", ".search", ".search-wal", ".search-shm", ".archive")
     return [path.with_name(path.name + end) for end in beside]
 
 

@@ -6,12 +6,14 @@ back, and what somebody asks for meanwhile is refused with a sentence.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
+    WorkflowExecutionStatus,
     WorkflowFailureError,
     WorkflowHandle,
     WorkflowUpdateFailedError,
@@ -23,7 +25,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from beforehand.adapters.temporal.address import Address
 from beforehand.adapters.temporal.connection import CONNECT_S, connect, identity_of
 from beforehand.adapters.temporal.faults import unanswered, unreachable
-from beforehand.adapters.temporal.names import HAND_IN, LOOK, WORKFLOW
+from beforehand.adapters.temporal.names import HAND_IN, LOOK, WORKFLOW, Names
 from beforehand.adapters.temporal.progress import progress_of
 from beforehand.adapters.temporal.working import leader
 from beforehand.model.errors import BeforehandError, UnavailableError
@@ -51,6 +53,10 @@ class Engine:
         self._client: Client | None = None
         self._connected = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
+        self._before = replace(address, names=Names(address.names.prefix))
+        """Where an older version began the runs of this log."""
+        self._ids: dict[str, str] = {}
+        """The ids of workflows, as far as they have been looked for."""
 
     def open(self) -> None:
         """Begin to work; a server that is not there yet is waited for."""
@@ -72,15 +78,16 @@ class Engine:
             await asyncio.sleep(RETRY_S)
 
     async def _take_decisions(self, client: Client) -> None:
-        worker = leader(client, self._address, self._activities)
-        running = asyncio.create_task(worker.run())
+        places = [self._address, self._before] if self._address.names.log.legacy else [self._address]
+        workers = [leader(client, place, self._activities) for place in places]
+        running = asyncio.gather(*(worker.run() for worker in workers))
         self._client = client
         self._connected.set()
         try:
             await asyncio.shield(running)
         finally:
             self._connected.clear()
-            await worker.shutdown()
+            await asyncio.gather(*(worker.shutdown() for worker in workers))
             await asyncio.gather(running, return_exceptions=True)
 
     async def progress(self, run_id: str) -> list[tuple[str, float]]:
@@ -88,9 +95,17 @@ class Engine:
         if self._client is None:
             return []
         try:
-            return await progress_of(self._client, self._address.names.run(run_id))
+            return await progress_of(self._client, await self._id_of(self._client, run_id))
         except RPCError:
             return []
+
+    async def _id_of(self, client: Client, run_id: str) -> str:
+        """The id of a run's workflow: one that an older version began, and that goes on, keeps the id it has."""
+        names = self._address.names
+        if names.log.legacy and run_id not in self._ids:
+            older = self._before.names.run(run_id)
+            self._ids[run_id] = older if await _goes_on(client, older) else names.run(run_id)
+        return self._ids.get(run_id) or names.run(run_id)
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
@@ -117,11 +132,11 @@ class Engine:
     async def _handle(self, run_id: str, start: bool) -> WorkflowHandle[Any, Any]:
         assert self._client is not None
         if not start:
-            return self._client.get_workflow_handle(self._address.names.run(run_id))
+            return self._client.get_workflow_handle(await self._id_of(self._client, run_id))
         return await self._client.start_workflow(
             WORKFLOW,
             self._order(run_id),
-            id=self._address.names.run(run_id),
+            id=await self._id_of(self._client, run_id),
             task_queue=self._address.names.runs,
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             task_timeout=TASK_TIMEOUT,
@@ -146,16 +161,16 @@ class Engine:
         UnavailableError where no answer comes; its code says whether the input may have been taken all the same.
         """
         client = await self._reached()
-        start: WithStartWorkflowOperation[Any, Any] = WithStartWorkflowOperation(
-            WORKFLOW,
-            self._order(run_id),
-            id=self._address.names.run(run_id),
-            task_queue=self._address.names.runs,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            task_timeout=TASK_TIMEOUT,
-        )
         try:
             async with asyncio.timeout(ANSWER_S):
+                start: WithStartWorkflowOperation[Any, Any] = WithStartWorkflowOperation(
+                    WORKFLOW,
+                    self._order(run_id),
+                    id=await self._id_of(client, run_id),
+                    task_queue=self._address.names.runs,
+                    id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                    task_timeout=TASK_TIMEOUT,
+                )
                 told: dict[str, Any] = await client.execute_update_with_start_workflow(
                     HAND_IN, args=[given, asked], start_workflow_operation=start, result_type=dict
                 )
@@ -166,3 +181,13 @@ class Engine:
                 f"The run {run_id} could not take this: {error.cause}.", code="run.not_driven", hint="Try again."
             ) from error
         return told
+
+
+async def _goes_on(client: Client, workflow_id: str) -> bool:
+    try:
+        described = await client.get_workflow_handle(workflow_id).describe()
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return False
+        raise
+    return described.status is WorkflowExecutionStatus.RUNNING

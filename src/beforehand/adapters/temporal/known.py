@@ -15,6 +15,7 @@ from beforehand.adapters.temporal.wire import document_of, spec_document, spec_f
 from beforehand.engine.state import RunState, replay
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.event import Event
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.plan import Plan
 from beforehand.ports.tool import ToolSpec
 
@@ -29,20 +30,26 @@ class Known:
     catalog: ToolCatalog
     queues: Mapping[str, str]
     """For each tool the queue of those who have it."""
+    log: LogIdentity = UNNAMED
+    """The log whose keys the calls are sent with."""
 
     def state(self, run_id: str) -> RunState:
         """The run's state, from these events alone."""
-        return replay(run_id, dict(self.plans).__getitem__, list(self.events))
+        return replay(run_id, dict(self.plans).__getitem__, list(self.events), self.log)
 
 
 def write_known(
-    plans: Iterable[Mapping[str, Any]], events: Iterable[Event], tools: Iterable[tuple[ToolSpec, str]]
+    plans: Iterable[Mapping[str, Any]],
+    events: Iterable[Event],
+    tools: Iterable[tuple[ToolSpec, str]],
+    log: LogIdentity,
 ) -> bytes:
     """`tools` are the declarations of those that the plans name, each with its queue."""
     told = {
         "plans": list(plans),
         "events": [document_of(event) for event in events],
         "tools": [{**spec_document(spec), "queue": queue} for spec, queue in tools],
+        "log": list(log),
     }
     return zlib.compress(to_json(told), 1)
 
@@ -56,6 +63,7 @@ def read_known(written: bytes) -> Known:
         [Event(**event) for event in told["events"]],
         ToolCatalog(spec_from(tool) for tool in told["tools"]),
         queues,
+        LogIdentity(*told["log"]) if "log" in told else UNNAMED,
     )
 
 

@@ -21,6 +21,7 @@ from beforehand.engine.inputs import LeaseMachine
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import NotFoundError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
+from beforehand.model.log_identity import LogIdentity
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter, Record, Store
 from beforehand.ports.tool import ToolSpec
@@ -42,12 +43,18 @@ class Counted:
 
 class Led:
     def __init__(
-        self, store: Store, catalog: Callable[[], ToolCatalog], queue_of: Callable[[str], str], lease: Lease
+        self,
+        store: Store,
+        catalog: Callable[[], ToolCatalog],
+        queue_of: Callable[[str], str],
+        lease: Lease,
+        identity: LogIdentity,
     ) -> None:
         self._store = store
         self._catalog = catalog
         self._queue_of = queue_of
         self._lease = lease
+        self._identity = identity
         self._counts: dict[str, Counted] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._written: tuple[tuple[str, int | None, int], bytes] | None = None
@@ -82,7 +89,7 @@ class Led:
             log.error("Temporal asks for a run that this log does not hold", run=run_id)
             raise NotFoundError(f"This log holds no run {run_id}; does another installation use the same prefix?")
         plans = [row for row in await self._store.rows("plan", parent=head["planId"]) if row["version"] in wanted]
-        return write_known(plans, events, self._tools(plans))
+        return write_known(plans, events, self._tools(plans), self._identity)
 
     def _tools(self, plans: Sequence[Mapping[str, Any]]) -> list[tuple[ToolSpec, str]]:
         catalog = self._catalog()

@@ -1,6 +1,12 @@
-"""The names that leaders and workers meet under on a Temporal server; one prefix for one installation."""
+"""The names that leaders and workers meet under on a Temporal server; one prefix for one installation.
+
+Decisions are taken under the identity of the log, so that a workflow of another one, or of what this one was before it
+was restored, never asks whoever leads now.
+"""
 
 from dataclasses import dataclass
+
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 
 WORKFLOW = "beforehand.run"
 HAND_IN, LOOK = "handIn", "look"
@@ -16,11 +22,12 @@ NOT_LEADING = "notLeading"
 @dataclass(frozen=True, slots=True)
 class Names:
     prefix: str
+    log: LogIdentity = UNNAMED
 
     @property
     def runs(self) -> str:
         """The queue of whoever leads: decisions, and the tools that work only there."""
-        return f"{self.prefix}.runs"
+        return self.log.key(f"{self.prefix}.runs")
 
     def tool(self, name: str) -> str:
         """The queue of all workers that have a tool."""
@@ -28,4 +35,4 @@ class Names:
 
     def run(self, run_id: str) -> str:
         """The id of the workflow of a run."""
-        return f"{self.prefix}.{run_id}"
+        return self.log.key(f"{self.prefix}.{run_id}")

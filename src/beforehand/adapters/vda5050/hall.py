@@ -7,6 +7,7 @@ from math import hypot, inf
 from beforehand.adapters.sim.roads import Roads
 from beforehand.adapters.vda5050.orders import Stop
 from beforehand.adapters.vda5050.reading import Reading
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.robot import GoTarget
 
 
@@ -21,6 +22,13 @@ class Hall:
     chargers: frozenset[str]
     poll_ms: int = 2_000
     """A vehicle that has been silent so long is asked for its state."""
+    log: LogIdentity = UNNAMED
+    """Whose orders are ours."""
+
+    def gave(self, order_id: str) -> bool:
+        """Whether an order is this scene's own; one of another log, or of this one before it was restored, is not."""
+        ours = self.log.owns(order_id)
+        return ours and order_id.removeprefix(self.log.key("")).startswith(f"{self.scene}-")
 
     def way(self, start: str, target: str) -> tuple[Stop, ...] | None:
         roads = self.roads

@@ -20,6 +20,7 @@ from beforehand.adapters.vda5050.talk import Talk
 from beforehand.model.broker import Broker
 from beforehand.model.errors import BadInputError, UnavailableError
 from beforehand.model.fleet import FleetScene
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.machine import options_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
@@ -36,7 +37,7 @@ READ_PATIENCE_S = 3.0
 class VdaLink:
     def __init__(self, request: LinkRequest) -> None:
         self._request = request
-        hall = _hall(request.scene)
+        hall = _hall(request.scene, request.log)
         self._talks = {
             robot.robot_id: Talk(
                 robot.robot_id, VdaOptions.of(options_of(robot.link)), hall, partial(self._keep, robot.robot_id)
@@ -220,7 +221,7 @@ class VdaLink:
                     log.warning("what was kept of a robot cannot be read", robot=robot_id)
 
 
-def _hall(scene: FleetScene) -> Hall:
+def _hall(scene: FleetScene, identity: LogIdentity) -> Hall:
     work = [site for site in scene.worksites if site.worksite_type not in ("charger", "park")]
     return Hall(
         scene.name,
@@ -228,6 +229,7 @@ def _hall(scene: FleetScene) -> Hall:
         {site.node_id: site.worksite_id for site in work},
         frozenset(site.node_id for site in scene.worksites if site.worksite_type == "charger"),
         poll_ms=round(min(2_000, scene.settings.offline_after_s * 400)),
+        log=identity,
     )
 
 

@@ -15,7 +15,8 @@ _HARD = ("cancelOrder", "startPause", "startCharging")
 @dataclass(slots=True)
 class Outgoing:
     robot_id: str
-    scene: str
+    begin: str
+    """What the ids of instant actions begin with: the log's identity and the scene."""
     options: VdaOptions
     messages: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     """To be sent: the name of the topic, and the document."""
@@ -31,7 +32,7 @@ class Outgoing:
 
     def act(self, kind: str, now: int, key: str | None = None) -> str:
         """Have it do something at once; `key` is the command that its answer belongs to."""
-        action_id = f"{self.scene}-{self.robot_id}-{kind}-{now}-{self._headers.get('instantActions', 0)}"
+        action_id = f"{self.begin}-{self.robot_id}-{kind}-{now}-{self._headers.get('instantActions', 0)}"
         if not kind.endswith("Request"):
             self._unanswered[action_id] = key or ""
             if len(self._unanswered) > ANSWERS_KEPT:

@@ -99,7 +99,7 @@ class Talk:
 
     def __post_init__(self) -> None:
         self._presence = Presence(self.robot_id)
-        self._to = Outgoing(self.robot_id, self.hall.scene, self.options)
+        self._to = Outgoing(self.robot_id, self.hall.log.key(self.hall.scene), self.options)
 
     @property
     def out(self) -> list[tuple[str, dict[str, Any]]]:
@@ -170,7 +170,7 @@ class Talk:
             self._answer(command.key, now)
 
     def _is_ours(self, order_id: str) -> bool:
-        return order_id.startswith(f"{self.hall.scene}-") or (self.order is not None and self.order.key == order_id)
+        return self.hall.gave(order_id) or (self.order is not None and self.order.key == order_id)
 
     def _resume(self, command: ResumeRobot, state: State, now: int) -> None:
         if state.paused or self._paused_by_us:

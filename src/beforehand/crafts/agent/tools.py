@@ -97,13 +97,13 @@ class Errand(Tool):
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
         found = await self._session(args, context)
         if found is None:
-            return ProbeAnswer("not_begun", says="The session was never started.")
+            return ProbeAnswer("not_begun", says="The session was never started.", from_log=True)
         session = await self._sessions.looked_after(found["sessionId"])
         if session["goalReached"]:
-            return ProbeAnswer("happened", _value(session), f"{session['goal']}: done.")
+            return ProbeAnswer("happened", _value(session), f"{session['goal']}: done.", from_log=True)
         if session["status"] == "open":
             return ProbeAnswer("running", says=f"The session {session['sessionId']} goes on.")
-        return ProbeAnswer("unknown", says=f"It was interrupted. {session['state']}")
+        return ProbeAnswer("unknown", says=f"It was interrupted. {session['state']}", from_log=True)
 
     async def _session(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any] | None:
         for session in await self._sessions.listed(str(args.get("scene"))):

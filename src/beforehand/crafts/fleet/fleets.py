@@ -77,6 +77,7 @@ class Fleets:
             _refuse_busy(running, "the changed scene waits until they have ended")
             await self._stop(name)
         state = await rebuilt(self.runtime, scene)
+        state.log = self.runtime.identity
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
             scene = state.scene
@@ -89,6 +90,7 @@ class Fleets:
             with_secrets=settings.with_secrets,
             setting=settings.__getitem__,
             files=_shared(self.runtime),
+            identity=self.runtime.identity,
         )
         if not self.runtime.serves:  # a process that carries out one plan: only what it asks for is moved
             state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}

@@ -14,6 +14,7 @@ from beforehand.crafts.fleet.kept_file import Keeping, KeptFile, SharedParts
 from beforehand.crafts.fleet.link_kinds import make_link
 from beforehand.crafts.fleet.multi_link import LinkPart, MultiLink
 from beforehand.model.fleet import FleetScene, RobotSpec
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.machine import SIM, kind_of
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
@@ -33,6 +34,7 @@ def open_links(
     with_secrets: Callable[[Any], Any] = as_it_is,
     setting: Callable[[str], Any] = lambda name: None,
     files: PrivateFiles | None = None,
+    identity: LogIdentity = UNNAMED,
 ) -> MultiLink:
     """The links to all robots of a checked scene; `keep_in` is the home, `files` what several servers share.
 
@@ -49,7 +51,7 @@ def open_links(
         else:
             kept = SharedParts(files, str(file.relative_to(keep_in)))
         plain = _request(scene, robots, clock, speed, kept, file)
-        request = replace(plain, with_secrets=with_secrets, setting=setting)
+        request = replace(plain, with_secrets=with_secrets, setting=setting, log=identity)
         parts.append(LinkPart(kind, make_link(kind, request), tuple(robot.robot_id for robot in robots)))
     return MultiLink(parts)
 

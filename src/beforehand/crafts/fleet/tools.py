@@ -91,12 +91,12 @@ class Transport(Tool):
         fleets, scene = self._fleets, live_scene(self._fleets, args)
         task_id = await fleets.task_of_request(scene, context.key)
         if task_id is None:
-            return ProbeAnswer("not_begun", says="The fleet never got the request.")
+            return ProbeAnswer("not_begun", says="The fleet never got the request.", from_log=True)
         task = fleets.state_of(scene).tasks.get(task_id)
         if task is None or task.status in ("failed", "canceled"):
-            return ProbeAnswer("unknown", says=f"The transport {task_id} did not finish.")
+            return ProbeAnswer("unknown", says=f"The transport {task_id} did not finish.", from_log=True)
         if task.status == "completed":
-            return ProbeAnswer("happened", wire_of(task), f"{task_id} was completed.")
+            return ProbeAnswer("happened", wire_of(task), f"{task_id} was completed.", from_log=True)
         return ProbeAnswer("running", says=f"{task_id} is under way.")
 
     async def preview(self, args: Mapping[str, Any], context: ToolContext) -> Preview:

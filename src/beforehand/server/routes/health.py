@@ -20,11 +20,13 @@ _TEXT = gives_content("Prometheus text.", {"text/plain": {"schema": {"type": "st
 async def get_health(request: Request, runtime: RuntimeDep) -> Json:
     """Whether the server works, and the time by its clock; a log that cannot be read or written is a 503."""
     await _refuse_ill(request)
+    identity = await runtime.store.identity()
     return Json(
         {
             "status": "ok",
             "version": __version__,
             "seq": await runtime.store.last_seq(),
+            "log": {"identity": identity.id, "generation": identity.generation} if identity else None,
             "uptimeS": round(time.monotonic() - request.app.state.began, 3),
             "now": runtime.now(),
             "role": request.app.state.place.role,

@@ -65,13 +65,13 @@ def give_up(board: Board, task: Task, then: str, **changes: Any) -> Task:
 def may_run(board: Board, task: Task) -> bool:
     """Whether its robot shows an order that may be the one nobody was sure of."""
     report = board.seen(str(task.robot_id)).report
-    return report.task_status in RUNNING and not speaks_of_another(order_key(task), report)
+    return report.task_status in RUNNING and not speaks_of_another(order_key(board, task), report)
 
 
 def taken_up(board: Board, task: Task) -> Task:
     """The task with the order that its robot shows after all."""
     deadline = board.now + round(board.settings.step_timeout_s * 1000)
-    running = {"command_state": "running", "command_key": order_key(task), "deadline_ts_ms": deadline}
+    running = {"command_state": "running", "command_key": order_key(board, task), "deadline_ts_ms": deadline}
     return board.change_task(task, **running, trace=changed(task.trace or Trace(), ran=True), in_doubt=None)
 
 

@@ -11,7 +11,8 @@ from beforehand.crafts.fleet.core.rules import (
     RUNNING,
     drop_errand,
     is_there,
-    order_key,
+    of_another_log,
+    order_name,
     phase_of,
     reports_ids,
     target_node,
@@ -40,10 +41,11 @@ def send(
 ) -> None:
     robot_id = robot.robot_id
     report = board.seen(robot_id).report
-    if report.task_status in RUNNING and not is_order_key(report.task_id) and robot.errand is None:
+    ours = is_order_key(report.task_id) and not of_another_log(board, report)
+    if report.task_status in RUNNING and not ours and robot.errand is None:
         return  # It carries out something that is not ours; two orders would be mixed up.
     task = board.change_task(task, attempt=task.attempt + 1)
-    key = order_key(task)
+    key = board.state.log.key(order_name(task))
     settings = board.settings
     phase = phase_of(task, is_there(board, robot_id, target_node(board, task)))
     board.change_task(

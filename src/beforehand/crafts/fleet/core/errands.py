@@ -192,7 +192,7 @@ def _start(board: Board, robot: Robot, errand: Errand) -> None:
     if errand.worksite_id is not None and board.site(errand.worksite_id).reserved_by is None:
         reserve(board, errand.worksite_id, robot.robot_id)
     number = robot.errands + 1
-    key = f"{board.state.scene.name}-{robot.robot_id}:{errand.kind}:{number}"
+    key = board.state.log.key(f"{board.state.scene.name}-{robot.robot_id}:{errand.kind}:{number}")
     there = is_there(board, robot.robot_id, errand.node_id)
     waits = board.state.traffic is not None
     """Whether it is sent by traffic, once there is ground for it."""

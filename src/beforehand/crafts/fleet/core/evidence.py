@@ -20,6 +20,8 @@ from beforehand.model.robot import Telemetry
 End = Literal["under way", "done", "not done", "failed", "doubt"]
 CONTRADICTED = "step.contradicted"
 DOUBT = "task.in_doubt"
+OTHER_LOG = "robot.other_log"
+"""The code of what a robot says of an order that this log, as it is now, has not sent."""
 _WORDS = ("no order", "waiting", "running", "paused", "completed", "failed", "cancelled")
 
 
@@ -49,6 +51,8 @@ class Order:
     """The robot was heard before by this process, so that what changes now was seen to change."""
     lost: bool = False
     """The robot does not know where it is."""
+    of_this_log: bool = True
+    """It was sent by this log as it is now; otherwise nobody knows what the robot was told after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,14 @@ UNDER_WAY = Verdict("under way")
 
 def judge(order: Order, report: Telemetry, late: bool = False) -> Verdict:
     """What became of the order, by what its robot reports now; `late` where it should have begun by now."""
+    verdict = _judged(order, report, late)
+    if order.of_this_log or verdict.end in ("under way", "doubt"):
+        return verdict
+    says = f"{order.robot_id} got the {order.step} before this log was restored, copied or cut short"
+    return _doubt(order, report, OTHER_LOG, f"{says}: {', '.join(_facts(order, report))}.", claimed=True)
+
+
+def _judged(order: Order, report: Telemetry, late: bool) -> Verdict:
     trace, status = order.trace, report.task_status
     if speaks_of_another(order.key, report, trace):
         return _names_another(order, report)
@@ -231,7 +243,7 @@ def _contradictions(order: Order, report: Telemetry) -> Iterator[str]:
 
 
 def _facts(order: Order, report: Telemetry) -> Iterator[str]:
-    yield f"it reports {_WORDS[report.task_status]} ({report.task_status})"
+    yield f"it reports {word_for(report.task_status)} ({report.task_status})"
     yield "it does not know where it is" if order.lost else f"it is {_where(report)}"
     if report.load_sensor is None:
         yield "no sensor tells what is on its fork"
@@ -239,6 +251,10 @@ def _facts(order: Order, report: Telemetry) -> Iterator[str]:
         yield f"its load sensor says {report.load_sensor}"
     told = report.target is not None
     yield f"its last order led to {report.target}" if told else "it does not say where its last order led"
+
+
+def word_for(status: int) -> str:
+    return _WORDS[status]
 
 
 def _where(report: Telemetry) -> str:
@@ -279,4 +295,5 @@ def order_of(board: Board, task: Task, watched: bool = True) -> Order:
         task.command_state == "canceling",
         watched,
         board.robot(robot_id).lost_ts_ms is not None,
+        board.state.log.owns(str(task.command_key)),
     )

@@ -5,11 +5,12 @@ by one rule (`evidence.py`), whatever ended it; what nobody can know is asked.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from beforehand.crafts.fleet.core.batches import after_step
 from beforehand.crafts.fleet.core.board import Board, Fault
 from beforehand.crafts.fleet.core.cancel import let_go
-from beforehand.crafts.fleet.core.evidence import Verdict, judge, order_of
+from beforehand.crafts.fleet.core.evidence import OTHER_LOG, Verdict, judge, order_of, word_for
 from beforehand.crafts.fleet.core.payload import commit_distance
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
@@ -20,6 +21,7 @@ from beforehand.crafts.fleet.core.rules import (
     end_task,
     finish_drop,
     finish_pick,
+    of_another_log,
     phase_of,
     speaks_of_another,
     target_node,
@@ -53,6 +55,9 @@ def progress(board: Board) -> Board:
             robot = board.robot(report.robot_id)
         elif robot.resume_key is not None:
             resume_again(board, robot, report)
+            robot = board.robot(report.robot_id)
+        if robot.task_id is None and report.task_id is not None and of_another_log(board, report):
+            _names_other_log(board, robot, report)
             robot = board.robot(report.robot_id)
         if robot.orphan_key is not None:
             _follow_orphan(board, robot, report, last)
@@ -112,6 +117,9 @@ def _answered(board: Board, ack: Ack) -> None:
     if robot.errand is not None and robot.errand.key == ack.key:
         errand_failed(board, robot, says)
     elif task is not None and task.command_key == ack.key:
+        if not board.state.log.owns(ack.key):
+            doubt(board, task, Verdict("doubt", OTHER_LOG, says, claimed=True))
+            return
         code = ack.code or "robot.refused"
         _refused(board, task, Fault(task.task_id, code, says, "retry" if passing else "terminal"))
 
@@ -138,6 +146,22 @@ def _follow_orphan(board: Board, robot: Robot, report: Telemetry, last: Telemetr
         if report.sure_load is None:
             robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
         robot_in_error(board, robot, says, "robot.orphan_done")
+
+
+def _names_other_log(board: Board, robot: Robot, report: Telemetry) -> None:
+    """What it did for another log is in no place and on no fork of ours: somebody has to look, once."""
+    if robot.out_of_service or robot.phase == "error":
+        return
+    if robot.errand is not None:
+        robot = drop_errand(board, robot)
+    if report.sure_load is None:
+        robot = board.change_robot(robot, load_state="unknown", load_state_source="unknown")
+    says = (
+        f"{robot.robot_id} reports the order {report.task_id} ({word_for(report.task_status)}), which this log did not "
+        "send. The log was restored, copied or cut short, or another installation commands this robot: look at its "
+        "fork and at the places where it worked."
+    )
+    robot_in_error(board, robot, says, OTHER_LOG, orderKey=report.task_id)
 
 
 def _lost(board: Board, robot: Robot) -> None:
@@ -205,7 +229,7 @@ def _rest(board: Board, robot: Robot, says: str) -> None:
     board.change_robot(robot, error=says, phase="held" if robot.held else "idle", **resting)
 
 
-def robot_in_error(board: Board, robot: Robot, says: str, code: str) -> None:
+def robot_in_error(board: Board, robot: Robot, says: str, code: str, **evidence: Any) -> None:
     """A robot that a person has to look at; under `freeze` nothing new is given out meanwhile."""
     board.change_robot(robot, error=says, phase="error", errand_failures=None)
     if not board.recovers and robot.robot_id not in board.hold.robots:
@@ -216,7 +240,7 @@ def robot_in_error(board: Board, robot: Robot, says: str, code: str) -> None:
             "out-of-service": "The robot gets no work until it is put back into service.",
         }
         title = f"{robot.robot_id} is in error: {says}"
-        board.open_decision(title, {"robotId": robot.robot_id}, {"error": says, "code": code}, effects)
+        board.open_decision(title, {"robotId": robot.robot_id}, {"error": says, "code": code, **evidence}, effects)
 
 
 # Tasks

@@ -249,9 +249,22 @@ def reports_ids(board: Board, robot_id: str) -> bool:
     return is_order_key(board.seen(robot_id).report.task_id)
 
 
-def order_key(task: Task) -> str:
-    """The key of the order that the task sent last."""
+def order_name(task: Task) -> str:
+    """What the key of a task's order ends with."""
     return f"{task.task_id}:{task.step}:{task.attempt}"
+
+
+def order_key(board: Board, task: Task) -> str:
+    """The key of the order that the task sent last, as it was sent."""
+    sent, name = board.state.order_keys.get(str(task.robot_id), ""), order_name(task)
+    return sent if sent.endswith(name) else name
+
+
+def of_another_log(board: Board, report: Telemetry) -> bool:
+    """Whether the robot names an order in our manner that this log has not sent: another one did, or this one before
+    it was restored or cut short."""
+    key, log = report.task_id, board.state.log
+    return is_order_key(key) and not log.owns(str(key)) and key != board.state.order_keys.get(report.robot_id)
 
 
 def speaks_of_another(key: str | None, report: Telemetry, trace: Trace | None = None) -> bool:

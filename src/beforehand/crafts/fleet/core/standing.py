@@ -83,13 +83,14 @@ def heard_to_go_on(board: Board, robot: Robot) -> None:
 
 
 def _tell_to_go_on(board: Board, robot: Robot) -> None:
-    key = f"{robot.robot_id}:resume:{board.now}"
+    key = board.state.log.key(f"{robot.robot_id}:resume:{board.now}")
     board.commands.append(ResumeRobot(key, robot.robot_id))
     board.change_robot(robot, paused=False, paused_ts_ms=board.now, resume_key=key)
 
 
 def _tell_to_pause(board: Board, robot: Robot) -> None:
-    board.commands.append(PauseRobot(f"{robot.robot_id}:pause:{board.now}", robot.robot_id))
+    key = board.state.log.key(f"{robot.robot_id}:pause:{board.now}")
+    board.commands.append(PauseRobot(key, robot.robot_id))
     board.change_robot(robot, paused=True, paused_ts_ms=board.now, resume_key=None)
 
 

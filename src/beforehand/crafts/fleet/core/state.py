@@ -15,6 +15,7 @@ from beforehand.crafts.fleet.core.traffic.memory import TrafficMemory
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene, PalletSpec, Robot, RobotSpec, Stream, Task, Worksite, WorksiteSpec
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.records import changed, from_wire, lay_out_records, wire_of
 from beforehand.model.robot import Telemetry
 from beforehand.ports.compiled import has_scipy
@@ -99,6 +100,10 @@ class FleetState:
     """Open tasks that wait for a robot or have an order to send."""
     since_ms: int = 0
     """When this process took the fleet up: what happened before, it has not watched."""
+    log: LogIdentity = UNNAMED
+    """The log whose keys new orders are sent with."""
+    order_keys: dict[str, str] = field(default_factory=dict)
+    """The key of each robot's last order, as far as this log knows."""
     traffic: TrafficMemory | None = None
     """The ground and what is planned on it; None where ground is not shared out."""
     robot_places: dict[str, int] = field(init=False)
@@ -255,6 +260,8 @@ def _task_updated(state: FleetState, event: Event) -> None:
     task = from_wire(Task, event.data)
     before = state.tasks.get(task.task_id)
     state.tasks[task.task_id] = task
+    if task.command_key is not None and task.robot_id is not None:
+        state.order_keys[task.robot_id] = task.command_key
     over = task.status in ENDED
     (state.pending.add if _pends(task) and not over else state.pending.discard)(task.task_id)
     if not over or (before is not None and before.status in ENDED):
@@ -292,6 +299,8 @@ def _robot_updated(state: FleetState, event: Event) -> None:
     state.robots[robot.robot_id] = robot
     (state.untasked.add if robot.task_id is None else state.untasked.discard)(robot.robot_id)
     (state.on_errands.discard if robot.errand is None else state.on_errands.add)(robot.robot_id)
+    if robot.errand is not None and robot.errand.state in ("sent", "running"):
+        state.order_keys[robot.robot_id] = robot.errand.key
     seen = state.seen.get(robot.robot_id)
     if seen is None or not seen.heard:
         state.seen[robot.robot_id] = _unseen(robot.robot_id, event.data.get("nodeId"), event.data.get("battery"))
@@ -319,7 +328,9 @@ def _hold_changed(state: FleetState, event: Event) -> None:
 
 def _decision_opened(state: FleetState, event: Event) -> None:
     state.decisions_made += 1
-    state.decisions[event.data["id"]] = Decision.model_validate(dict(event.data))
+    decision = state.decisions[event.data["id"]] = Decision.model_validate(dict(event.data))
+    if decision.evidence.get("orderKey"):  # somebody is asked about it, once
+        state.order_keys[decision.about["robotId"]] = decision.evidence["orderKey"]
 
 
 def _decision_closed(state: FleetState, event: Event) -> None:
@@ -380,6 +391,7 @@ def snapshot(state: FleetState) -> dict[str, Any]:
         "openTasks": list(state.open_tasks),
         "decisions": [decision.wire() for decision in state.decisions.values()],
         "hold": state.hold.wire(),
+        "orderKeys": dict(state.order_keys),
         "counts": [state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled],
     }
 
@@ -394,6 +406,7 @@ def restore(scene: FleetScene, data: Mapping[str, Any]) -> FleetState:
     state.open_tasks = dict.fromkeys(data["openTasks"])
     state.decisions = {one["id"]: Decision.model_validate(one) for one in data["decisions"]}
     state.hold = Hold.of(data["hold"])
+    state.order_keys = dict(data.get("orderKeys", {}))
     counts = data["counts"]
     state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled = counts
     state.index()
