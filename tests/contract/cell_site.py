@@ -108,6 +108,17 @@ class CellSite(Wired):
             await self.close()
         self.store.mend()
 
+    async def restore(self, seq: int) -> None:
+        """The log is again as it was at this number, and another generation; the PLC went on."""
+        await self.kill()
+        kept, identity, self.log = self.log.events[:seq], self.log.identity, MemoryLog()
+        assert identity is not None
+        self.log.identity = identity.next_generation()
+        before = MemoryStore(load_crafts().projection(), shared=self.log)
+        await before.append(kept)
+        await before.close()
+        await self.open()
+
     async def close(self) -> None:
         stack, self._stack = self._stack, AsyncExitStack()
         await stack.aclose()

@@ -4,11 +4,11 @@ From the moment of a kill nothing reaches a robot; the next process opens the sa
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.contract.robokit_floor import floor
 from tests.contract.stranger_robot import Character, Floor, StrangerRobot
@@ -21,6 +21,7 @@ from beforehand.crafts.fleet.links import open_links
 from beforehand.crafts.fleet.wire_testing import FastClock, linked
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
+from beforehand.model.log_identity import LogIdentity
 from beforehand.testing import MemoryLog
 
 PACE = 10.0
@@ -37,6 +38,11 @@ QUICK = {
 }
 
 
+class Backup(NamedTuple):
+    events: list[Event]
+    files: Mapping[Path, bytes]
+
+
 @dataclass
 class House:
     """One fleet that can be killed and opened again over the same log, and the strangers it commands."""
@@ -47,6 +53,7 @@ class House:
     home: Path
     clock: FastClock
     shared: MemoryLog = field(default_factory=MemoryLog)
+    identity: LogIdentity = field(default_factory=LogIdentity.drawn)
     lives: int = 0
 
     async def open(self) -> None:
@@ -55,7 +62,8 @@ class House:
         state = initial(self.scene, self.clock.now_ms())
         for event in store.log:
             evolve(state, event)
-        links = open_links(self.scene, clock=self.clock, speed=1.0, keep_in=self.home)
+        state.log = self.identity
+        links = open_links(self.scene, clock=self.clock, speed=1.0, keep_in=self.home, identity=self.identity)
         self.store = store
         self.driver = FleetDriver(state, links, store, self.clock, lambda frame: None, keeps_snapshots=False)
         self.driving = asyncio.create_task(self.driver.drive())
@@ -73,6 +81,22 @@ class House:
             if not down[name]:
                 robot.connect()
 
+    def backup(self) -> Backup:
+        """The log and the files of the home, as they are now."""
+        kept = {path: path.read_bytes() for path in self.home.rglob("*") if path.is_file()}
+        return Backup(list(self.store.log), kept)
+
+    async def restore(self, backup: Backup, *, files: bool = True) -> None:
+        """The log is again as it was then, and so are the files beside it, or not. The robots went on."""
+        await self.kill()
+        self.shared, self.identity = MemoryLog(), self.identity.next_generation()
+        before = MemoryStore(shared=self.shared)
+        await before.append(backup.events)
+        await before.close()
+        for path, content in backup.files.items() if files else ():
+            path.write_bytes(content)
+        await self.open()
+
     @property
     def state(self) -> FleetState:
         return self.driver.state
@@ -81,8 +105,14 @@ class House:
         return self.store.log
 
     async def until(self, ready: Callable[[FleetState], bool]) -> None:
-        async with asyncio.timeout(60):
-            await self.driver.until(ready)
+        try:
+            async with asyncio.timeout(60):
+                await self.driver.until(ready)
+        except TimeoutError as error:
+            open_tasks = [self.state.tasks[name] for name in self.state.open_tasks]
+            for shown in (*self.state.decisions.values(), *open_tasks, *self.state.robots.values()):
+                error.add_note(str(shown))
+            raise
 
     async def ask(self, given: FleetInput) -> None:
         await self.driver.request(given)

@@ -9,6 +9,7 @@ checked after that comes from the robots' own record and from the log alone.
 import asyncio
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -268,7 +269,7 @@ class Comparison:
 
 
 def task_of(fact: Fact) -> str:
-    return fact.key.partition(":")[0]
+    return re.sub(r"^[0-9a-z]{8}\.[0-9a-z]{8}-", "", fact.key.partition(":")[0])
 
 
 async def played(

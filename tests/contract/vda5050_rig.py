@@ -14,13 +14,15 @@ from beforehand.adapters.memory.store import MemoryStore
 from beforehand.adapters.vda5050.robots import VirtualRobots, vda_robots
 from beforehand.crafts.fleet.core.at_rest import is_settled
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.state import FleetState, initial
+from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
 from beforehand.crafts.fleet.driver import FleetDriver
 from beforehand.crafts.fleet.links import open_links
 from beforehand.crafts.fleet.wire_testing import FastClock
 from beforehand.model.broker import read_broker
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
+from beforehand.model.log_identity import UNNAMED, LogIdentity
+from beforehand.testing import MemoryLog
 
 PATIENCE_S = 80
 PACE = 4.0
@@ -140,12 +142,24 @@ class Live:
 
 
 @asynccontextmanager
-async def live(document: dict[str, Any], home: Path, speed: float = 20.0, pace: float = PACE) -> AsyncIterator[Live]:
+async def live(
+    document: dict[str, Any],
+    home: Path,
+    speed: float = 20.0,
+    pace: float = PACE,
+    *,
+    shared: MemoryLog | None = None,
+    identity: LogIdentity = UNNAMED,
+) -> AsyncIterator[Live]:
     """Robots that are processes of their own want a pace of 1: their clocks are the wall's."""
     scene = read_fleet(document)
-    clock, store = FastClock(pace), MemoryStore()
-    link = open_links(scene, clock=clock, speed=speed, keep_in=home)
-    driver = FleetDriver(initial(scene), link, store, clock, lambda frame: None)
+    clock, store = FastClock(pace), MemoryStore(shared=shared)
+    state = initial(scene)
+    for event in store.log:
+        evolve(state, event)
+    state.log = identity
+    link = open_links(scene, clock=clock, speed=speed, keep_in=home, identity=identity)
+    driver = FleetDriver(state, link, store, clock, lambda frame: None)
     fleet = Live(clock, scene, driver, store, asyncio.create_task(driver.drive()))
     try:
         yield fleet

@@ -9,13 +9,21 @@ import pytest
 from beforehand.adapters.sim.body import SimSettings
 from beforehand.adapters.sim.faults import read_faults
 from beforehand.adapters.sim.fleet import SimFleet
-from beforehand.crafts.fleet.core.inputs import AnswerDecision, FleetVerb, PatchWorksite, RobotVerb, TaskVerb
+from beforehand.crafts.fleet.core.inputs import (
+    AnswerDecision,
+    FleetVerb,
+    PatchStream,
+    PatchWorksite,
+    RobotVerb,
+    TaskVerb,
+)
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import restore, snapshot
 from beforehand.crafts.fleet.core.verbs import TABLE, TASK_VERBS
 from beforehand.crafts.fleet.core.why import why, why_everything, why_robot, why_stream, why_task
 from beforehand.crafts.fleet.testing import ScriptedRobots, Shift
 from beforehand.model.errors import NotFoundError
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.robot import CancelTarget, GoTarget, PauseRobot, ResumeRobot
 
 
@@ -584,6 +592,104 @@ def test_fleet_restart_an_order_its_robot_never_got_is_sent_anew() -> None:
     shift.tick()
     assert len(robots.told) == 2
     assert not shift.state.decisions
+
+
+FIRST = LogIdentity("0jnk8481", "ewyc2n1k")
+
+
+def put_back(shift: Shift) -> None:
+    """The log begins another generation, and its robots have gone on meanwhile."""
+    shift.log = shift.log.next_generation()
+    shift.restart()
+
+
+def carried(**telemetry: Any) -> tuple[Shift, ScriptedRobots]:
+    """RB-01 picks a pallet for a first generation of the log."""
+    robots = ScriptedRobots()
+    shift = Shift(yard(policy="recover"), robots)
+    shift.log = shift.state.log = FIRST
+    for status, node in ((0, "LM1"), (2, "LM1"), (2, "NA1"), (4, "NA1")):
+        robots.report("RB-01", status, node_id=node, **telemetry)
+        shift.tick()
+    assert shift.task().step == "drop"
+    return shift, robots
+
+
+def test_fleet_restored_a_fork_without_a_sensor_is_looked_at_once() -> None:
+    shift, robots = carried()
+    for status, node in ((2, "NA1"), (2, "NB1"), (4, "NB1"), (4, "NB1")):
+        robots.report("RB-01", status, node_id=node)
+        shift.tick()
+    assert shift.task().status == "completed"
+    robots.report("RB-01", 4, node_id="NB1")
+    put_back(shift)
+    asked = only_decision(shift)
+    assert (asked.about["robotId"], asked.evidence["code"]) == ("RB-01", "robot.fork_unknown")
+    assert shift.robot().load_state == "unknown"
+    shift.tick(AnswerDecision(asked.id, "unloaded"))
+    assert (shift.robot().load_state, shift.robot().load_state_source) == ("empty", "manual")
+    robots.report("RB-01", 4, node_id="NB1")
+    shift.restart()
+    assert not shift.state.decisions
+    assert snapshot(shift.replayed()) == snapshot(shift.state)
+
+
+def test_fleet_restored_a_fork_with_a_sensor_is_known() -> None:
+    shift, robots = carried()
+    robots.report("RB-01", 4, node_id="NB1", load_sensor="empty")
+    put_back(shift)
+    assert shift.robot().load_state == "empty"
+    assert all(decision.evidence.get("code") != "robot.fork_unknown" for decision in shift.state.decisions.values())
+
+
+def test_fleet_restored_a_drop_that_was_due_is_not_ordered_before_somebody_looked() -> None:
+    """In the other life it may have been ordered, and done."""
+    robots = ScriptedRobots()
+    shift = Shift(yard(policy="recover"), robots)
+    shift.log = shift.state.log = FIRST
+    for status, node in ((0, "LM1"), (2, "LM1"), (2, "NA1")):
+        robots.report("RB-01", status, node_id=node)
+        shift.tick()
+    shift.tick(FleetVerb("hold"))
+    robots.report("RB-01", 4, node_id="NA1")
+    shift.tick()
+    assert (shift.task().step, shift.task().command_state) == ("drop", "due")
+    kept = len(shift.events)
+    shift.tick(FleetVerb("clear"))
+    assert robots.targets("RB-01")[-1]["operation"] == "ForkUnload", "ordered in the first life"
+    told, shift.events = len(robots.told), shift.events[:kept]
+    robots.report("RB-01", 4, node_id="NB1")
+    put_back(shift)
+    shift.tick(FleetVerb("clear"))
+    for _ in range(10):
+        robots.report("RB-01", 4, node_id="NB1")
+        shift.tick()
+    assert shift.task().status == "held"
+    assert shift.task().error_code == "robot.other_log"
+    assert [one for one in robots.told[told:] if isinstance(one, GoTarget)] == []
+    shift.tick(AnswerDecision(only_decision(shift).id, "done-by-hand"))
+    assert shift.task().status == "completed"
+
+
+def test_fleet_a_parked_robot_that_runs_for_somebody_else_is_not_sent() -> None:
+    robots = ScriptedRobots()
+    shift = Shift(yard(pallets=1), robots)
+    shift.tick(PatchStream("s", enabled=False))
+    robots.report("RB-01", 0, node_id="PK")
+    shift.tick()
+    robots.report("RB-01", 4, node_id="PK")
+    shift.tick()
+    assert shift.robot().errand.state == "there"
+    robots.report("RB-01", 2, node_id="LM1", task_id="tablet-7", target="NB2")
+    shift.tick(PatchStream("s", enabled=True))
+    for _ in range(4):
+        robots.report("RB-01", 2, node_id="LM1", task_id="tablet-7", target="NB2")
+        shift.tick()
+    assert [one for one in robots.targets("RB-01") if one["id"] != "PK"] == []
+    assert [reason.code for reason in why_robot(shift.state, "RB-01", shift.now)] == ["robot.other_order"]
+    robots.report("RB-01", 4, node_id="LM1", task_id="tablet-7", target="NB2")
+    shift.tick()
+    assert [one["id"] for one in robots.targets("RB-01") if one["id"] != "PK"] == ["NA1"]
 
 
 def test_fleet_restart_an_order_shown_running_goes_on() -> None:

@@ -8,6 +8,7 @@ import pytest
 from beforehand.engine.decide import record
 from beforehand.engine.inputs import Answered, CancelAsked, SkipAsked
 from beforehand.model.errors import InDoubtError
+from beforehand.model.log_identity import LogIdentity
 from beforehand.model.plan import RunStatus
 from beforehand.ports.tool import ProbeAnswer
 from beforehand.testing import PlanScenario, ScriptedTool, breaks, echoes, fails, gives, hangs, takes
@@ -102,6 +103,48 @@ async def test_a_probe_that_breaks_leaves_it_to_a_person() -> None:
 
     run = await crashed(Broken("arm", hangs(), effect="physical", probes=(ProbeAnswer("happened"),)))
     assert run.decision().evidence["says"] == "The machine could not be asked: ConnectionError: no route"
+
+
+FIRST = LogIdentity("0jnk8481", "ewyc2n1k")
+
+
+async def restored(*probes: ProbeAnswer, effect: Any = "physical") -> PlanScenario:
+    """A run whose step was at work when its log was put back to that moment; the machine went on."""
+    run = PlanScenario(ScriptedTool("arm", hangs(), gives(5), effect=effect, probes=probes), log=FIRST)
+    await run.begin({"steps": [step("a", "arm")]})
+    await run.crash()
+    run.log = FIRST.next_generation()
+    return await run.recover()
+
+
+@pytest.mark.parametrize("said", ["happened", "not_begun", "failed", "unknown"])
+async def test_what_a_machine_says_of_another_generation_is_evidence_and_no_result(said: Any) -> None:
+    run = await restored(ProbeAnswer(said, says="Says the arm."))
+    assert await run.play() is RunStatus.WAITING
+    assert run.status("a") == "inDoubt"
+    assert run.decision().evidence["says"].endswith("after the step had been sent. Says the arm.")
+    assert run.tools["arm"].probed == [FIRST.key("r1/a/1")], "asked under the key that it was sent with"
+    await run.answer("run-again")
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.tools["arm"].calls[-1][0] == run.log.key("r1/a/2")
+
+
+async def test_what_still_runs_for_another_generation_is_waited_for() -> None:
+    run = await restored(ProbeAnswer("running"), ProbeAnswer("running"), ProbeAnswer("happened"))
+    await run.play(2.5)
+    assert run.status("a") == "inDoubt"
+
+
+async def test_what_the_log_itself_knows_is_believed_in_every_generation() -> None:
+    run = await restored(ProbeAnswer("happened", 7, from_log=True))
+    assert await run.play() is RunStatus.COMPLETED
+    assert run.value("a") == 7
+
+
+async def test_an_idempotent_step_of_another_generation_runs_again_under_the_key_it_had() -> None:
+    run = await restored(effect="idempotent")
+    assert await run.play() is RunStatus.COMPLETED
+    assert [key for key, _ in run.tools["arm"].calls] == [FIRST.key("r1/a/1")] * 2
 
 
 @pytest.mark.parametrize("asked", [CancelAsked, SkipAsked])

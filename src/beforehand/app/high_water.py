@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from beforehand.app.private_files import FILE, read_private
+from beforehand.app.private_files import FILE, make_home, read_private
 from beforehand.model.log_identity import LogIdentity
 from beforehand.ports.log import Log
 from beforehand.ports.store import Record, Store
@@ -79,16 +79,20 @@ def read_mark(path: Path) -> Mark | None:
 async def settle_identity(store: Store, home: Path) -> tuple[LogIdentity, HighWater | None]:
     """Which log this is, before anything of it reaches a machine, and the mark that is kept beside it from now on.
 
-    A log that has none gets an identity; one that was put back to an earlier time becomes another generation.
+    A log that has none gets an identity; one that was put back to an earlier time, or copied, is another generation.
     """
-    known, last = await store.identity(), await store.last_seq()
+    known, last, elsewhere = await store.identity(), await store.last_seq(), await store.lies_elsewhere()
     beside = store.mark_file
     path = beside or home / NAME
     identity = known or LogIdentity.drawn(legacy=last > 0)
-    if known is not None and (why := _put_back(read_mark(path), known, last, is_beside=beside is not None)):
+    why = ""
+    if known is not None:
+        copied = "it was copied or moved, and may be led elsewhere too" if elsewhere else ""
+        why = copied or _put_back(read_mark(path), known, last, is_beside=beside is not None)
+    if known is not None and why:
         identity = known.next_generation()
         log.warning("the log is another generation from now on", why=why, was=str(known), identity=str(identity))
-    if identity != known:
+    if identity != known or elsewhere is None:
         await store.identify(identity)
     return identity, _opened(path, identity, last) if store.archive is not None else None
 
@@ -102,11 +106,10 @@ async def follow_mark(store: Store, home: Path) -> HighWater | None:
     return _opened(home / NAME, known, last)
 
 
-def _opened(path: Path, identity: LogIdentity, last: int) -> HighWater | None:
-    if not path.parent.is_dir():
-        return None  # a server on a database may have no home at all
+def _opened(path: Path, identity: LogIdentity, last: int) -> HighWater:
     mark = HighWater(path, identity)
     try:
+        make_home(path.parent)  # a server on a database may have none yet
         mark.open(last)
     except OSError as error:
         log.warning("the mark beside the log cannot be written", file=str(path), error=error.strerror)

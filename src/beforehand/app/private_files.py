@@ -7,7 +7,7 @@ from pathlib import Path
 from beforehand.model.errors import UnavailableError
 
 FOLDER, FILE = 0o700, 0o600
-OURS = ("log.db", "tokens.json", "session.", "trusted.json", "secrets")
+OURS = ("log.db", "log.mark", "tokens.json", "session.", "trusted.json", "secrets")
 """What the files of a home are called, or begin with; crafts keep theirs in folders of it."""
 SIGNS = ("log.db", "tokens.json")
 """What tells a home from another folder."""

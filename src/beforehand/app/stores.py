@@ -201,10 +201,10 @@ async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mappi
         async for part in parts:
             copied[part.table] += len(part.rows)
             if part.table == "identity":
-                identity = LogIdentity(*part.rows[0][1:]).next_generation()
+                identity = LogIdentity(*part.rows[0][1:3]).next_generation()
             else:
                 yield _raised(part, raise_epoch) if part.table == "lead" else part
-        yield Part("identity", [(1, identity.id, identity.generation, int(identity.legacy))])
+        yield Part("identity", [(1, identity.id, identity.generation, int(identity.legacy), "")])
 
     async with aclosing(counted(scheme_of(source).read_parts(source))) as parts:
         await scheme_of(target).write_parts(target, parts)

@@ -181,9 +181,9 @@ def _probed(board: Board, given: StepProbed) -> None:
 def _of_another_log(answer: ProbeAnswer) -> str:
     """The log was restored, copied or cut short since: what the machine did after that is in no log that we have."""
     told = {"happened": "it was done", "not_begun": "it was not begun", "failed": "it failed"}.get(answer.state)
-    told = f"The machine says that {told}" if told else "The machine does not know what became of it"
-    says = f"{told}, but this log was restored, copied or cut short after the step had been sent. {answer.says}"
-    return says.strip()
+    restored = "his log was restored, copied or cut short after the step had been sent."
+    says = f"The machine says that {told}, but t{restored}" if told else f"T{restored}"
+    return f"{says} {answer.says}".strip()
 
 
 def _never_happened(board: Board, state: StepState) -> None:

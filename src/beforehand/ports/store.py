@@ -172,7 +172,11 @@ class Store(Protocol):
         """Which log this is and which generation of it; None for one that nobody has led since it was made."""
 
     async def identify(self, identity: LogIdentity) -> None:
-        """From now on the log is this one."""
+        """From now on the log is this one, and lies here."""
+
+    async def lies_elsewhere(self) -> bool | None:
+        """Whether the log lies in another file or database than when it was identified: it is a copy, or was moved.
+        None where that is not known."""
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         """Make the events durable, in order, in one transaction with their rows; return them numbered."""
@@ -286,7 +290,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "rows": ("kind", "id", "parent", "open", "body", "ord"),
     "snapshots": ("owner", "seq", "body"),
     "versions": ("name", "version", "since"),
-    "identity": ("one", "id", "generation", "legacy"),
+    "identity": ("one", "id", "generation", "legacy", "place"),
     "lead": ("one", "epoch", "pid", "host", "url", "since", "note"),
 }
 """What every log on disk consists of, so that one can be copied into another of whatever kind."""

@@ -18,6 +18,7 @@ from beforehand.engine.validate import plan_from
 from beforehand.loop.run_driver import RunDriver, Surroundings
 from beforehand.model.decision import Decision
 from beforehand.model.event import Event, Verdict
+from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.plan import Plan, RunStatus
 from beforehand.ports.tool import Tool, Workspace
 from beforehand.testing.clock import StandstillError, VirtualClock
@@ -35,6 +36,7 @@ class PlanScenario:
         store: MemoryStore | None = None,
         workspace: Workspace | None = None,
         run_id: str = "r1",
+        log: LogIdentity = UNNAMED,
     ) -> None:
         self.clock = clock or VirtualClock()
         self.store = store or MemoryStore()
@@ -54,7 +56,9 @@ class PlanScenario:
         )
         self.run_id = run_id
         self.plans: dict[int, Plan] = {}
-        self.run = RunState(run_id, Plan(steps=()), self.plans.__getitem__)
+        self.log = log
+        """Whose keys its calls begin with; another one is another generation, as after a restored backup."""
+        self.run = RunState(run_id, Plan(steps=()), self.plans.__getitem__, log)
         self._driver: RunDriver | None = None
         self._work: asyncio.Task[None] | None = None
 
@@ -190,4 +194,4 @@ class PlanScenario:
 
     def replayed(self) -> RunState:
         """The run's state from the log alone."""
-        return replay(self.run_id, self.plans.__getitem__, list(self.store.log))
+        return replay(self.run_id, self.plans.__getitem__, list(self.store.log), self.log)

@@ -94,6 +94,9 @@ class MemoryStore:
         self._check_writable()
         self._shared.identity = identity
 
+    async def lies_elsewhere(self) -> bool | None:
+        return False
+
     # -- writing -------------------------------------------------------------------------------------------------
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:

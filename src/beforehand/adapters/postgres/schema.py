@@ -60,7 +60,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         # Which log this is: every key that reaches a machine begins with it.
         "CREATE TABLE identity (one INT PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, generation TEXT NOT NULL,"
-        " legacy INT NOT NULL)",
+        " legacy INT NOT NULL, place TEXT NOT NULL)",
     ),
 )
 

@@ -150,6 +150,9 @@ class PostgresStore:
         writer = await self._leading()
         await writer.do(lambda line: tables.put_identity(line, identity))
 
+    async def lies_elsewhere(self) -> bool | None:
+        return await self._reader.ask(tables.lies_elsewhere)
+
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         writer = await self._leading()
         if not events:

@@ -195,6 +195,9 @@ async def _all(line: "Line", question: str, values: Sequence[Any]) -> list[tuple
     return await (await line.execute(question, values, binary=True)).fetchall()
 
 
+_PLACE = "(SELECT oid FROM pg_database WHERE datname = current_database()) || '/' || 'events'::regclass::oid"
+
+
 async def identity_in(line: "Line") -> LogIdentity | None:
     found = await (await line.execute("SELECT id, generation, legacy FROM identity")).fetchone()
     return LogIdentity(found[0], found[1], bool(found[2])) if found else None
@@ -203,4 +206,11 @@ async def identity_in(line: "Line") -> LogIdentity | None:
 async def put_identity(line: "Line", identity: LogIdentity) -> None:
     id, generation, legacy = identity
     await line.execute("DELETE FROM identity")
-    await line.execute("INSERT INTO identity VALUES (1, %s, %s, %s)", (id, generation, int(legacy)))
+    values = (id, generation, int(legacy))
+    await line.execute(f"INSERT INTO identity SELECT 1, %s, %s, %s, {_PLACE}", values)
+
+
+async def lies_elsewhere(line: "Line") -> bool | None:
+    """A copy that `pg_dump` or a template made is another database, or another table."""
+    found = await (await line.execute(f"SELECT place, {_PLACE} FROM identity")).fetchone()
+    return found[0] != found[1] if found and found[0] else None

@@ -80,6 +80,11 @@ def mark_beside(path: Path) -> Path:
     return path.with_name(path.name + ".mark")
 
 
+def place_of(path: Path) -> str:
+    """What a copy of the file does not share with it."""
+    return str(path.stat().st_ino)
+
+
 def make_private(path: Path) -> None:
     """The log is its owner's alone; what SQLite puts beside it takes over the file's own permissions."""
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))

@@ -60,7 +60,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         # Which log this is: every key that reaches a machine begins with it.
         "CREATE TABLE identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, generation TEXT NOT NULL,"
-        " legacy INTEGER NOT NULL)",
+        " legacy INTEGER NOT NULL, place TEXT NOT NULL)",
     ),
 )
 VERSION = len(MIGRATIONS)

@@ -29,7 +29,7 @@ from beforehand.adapters.log.refusals import closed, only_reading
 from beforehand.adapters.sqlite import tables
 from beforehand.adapters.sqlite.archive import FileShelf
 from beforehand.adapters.sqlite.lead import is_held, leader_in
-from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, mark_beside, take
+from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, mark_beside, place_of, take
 from beforehand.adapters.sqlite.reader import Reader
 from beforehand.adapters.sqlite.upgrade import copy_in, rebuild
 from beforehand.adapters.sqlite.writer import Writer
@@ -97,7 +97,12 @@ class SqliteStore:
 
     async def identify(self, identity: LogIdentity) -> None:
         writer = await self._leading()
-        await writer.do(lambda file: tables.put_identity(file, identity))
+        place = place_of(self._path)
+        await writer.do(lambda file: tables.put_identity(file, identity, place))
+
+    async def lies_elsewhere(self) -> bool | None:
+        noted = await self._reader.ask(tables.place_in)
+        return noted != place_of(self._path) if noted else None
 
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         writer = await self._leading() if self._writer is None or self._closing is not None else self._writer

@@ -217,6 +217,11 @@ def identity_in(connection: sqlite3.Connection) -> LogIdentity | None:
     return LogIdentity(found[0], found[1], bool(found[2])) if found else None
 
 
-def put_identity(connection: sqlite3.Connection, identity: LogIdentity) -> None:
+def put_identity(connection: sqlite3.Connection, identity: LogIdentity, place: str) -> None:
     id, generation, legacy = identity
-    connection.execute("INSERT OR REPLACE INTO identity VALUES (1, ?, ?, ?)", (id, generation, int(legacy)))
+    connection.execute("INSERT OR REPLACE INTO identity VALUES (1, ?, ?, ?, ?)", (id, generation, int(legacy), place))
+
+
+def place_in(connection: sqlite3.Connection) -> str:
+    found = connection.execute("SELECT place FROM identity").fetchone()
+    return found[0] if found else ""

@@ -21,6 +21,7 @@ from beforehand.crafts.fleet.core.simulate import Floor, Simulator
 from beforehand.crafts.fleet.core.state import FleetState, evolve, initial
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene, Robot, Task, Worksite
+from beforehand.model.log_identity import UNNAMED
 from beforehand.model.reason import Reason
 from beforehand.model.robot import Ack, GoTarget, RobotCommand, Telemetry
 
@@ -105,6 +106,8 @@ class Shift:
     ) -> None:
         self.scene = scene if isinstance(scene, FleetScene) else read_fleet(scene)
         self.robots: Any = robots if robots is not None else SimFleet(self.scene, faults)
+        self.log = UNNAMED
+        """Whose keys orders begin with; another one is another generation, as after a restored backup."""
         self.state: FleetState = initial(self.scene)
         self.check = Invariants(self.scene)
         self.differing: dict[str, None] = {}
@@ -146,6 +149,7 @@ class Shift:
         state = initial(self.scene)
         for event in self.events:
             evolve(state, event)
+        state.log = self.log
         return state
 
     def _after(self, events: Sequence[Event], commands: Sequence[RobotCommand]) -> None:

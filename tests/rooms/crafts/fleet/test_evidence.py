@@ -97,6 +97,12 @@ def report(status: int, node: str | None = "AP1", ahead: str | None = None, **mo
         (order(called_off=True, ran=True, at_most=LEAST_MS - 1), report(6), "not done"),
         (order(called_off=True, ran=True), report(4), "done"),
         (order(called_off=True, ran=True), report(4, node="LM9"), "not done"),
+        # Sent before this log was put back to an earlier time.
+        (order(ran=True, of_this_log=False), report(4, load="loaded", target="AP1"), "doubt"),
+        (order(ran=True, of_this_log=False), report(4, name=KEY), "doubt"),
+        (order(ran=True, of_this_log=False), report(5), "doubt"),
+        (order(ran=True, of_this_log=False), report(2), "under way"),
+        (order(of_this_log=False), report(4, node="LM9", target="LM9"), "doubt"),
     ],
 )
 def test_what_an_order_has_come_to(made: Order, said: Telemetry, end: str) -> None:

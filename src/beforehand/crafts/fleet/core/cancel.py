@@ -140,8 +140,7 @@ def _end_unsure(board: Board, task: Task, then: str) -> Task:
     place = board.site(needed_place(task)[0])
     if place.reserved_by == task.task_id:
         board.change_site(place, occupancy_before="unknown", since_ts_ms=board.now)
-    robot = board.robot(str(task.robot_id))
-    board.change_robot(robot, load_state="unknown", load_state_source="unknown", load_state_confidence="low")
+    _fork_unknown(board, str(task.robot_id))
     ended = end_task(board, task, "canceled" if then == "cancel" else "failed", task.error_code, task.error)
     ask_to_unload(board, ended, sure=False)
     return ended
@@ -163,17 +162,34 @@ def ask_to_unload(board: Board, task: Task, sure: bool = True) -> None:
     is_empty = sure and board.robot(robot_id).load_state == "empty"
     if is_empty or board.question_of(robot_id) is not None:
         return
+    evidence = {"code": LOADED if sure else FORK, "pallet": f"It was to go from {task.source_id} to {task.target_id}."}
+    carries = "carries" if sure else "may carry"
+    _ask_to_look(board, robot_id, f"{robot_id} {carries} the pallet of {task.task_id}, which is over.", evidence)
+
+
+def ask_of_fork(board: Board, robot_id: str) -> None:
+    """Its last order is of another generation of this log, and what came after is in no log that we have. It is asked
+    once in each generation."""
+    if board.question_of(robot_id) is None:
+        _fork_unknown(board, robot_id)
+        says = "This log was restored, copied or cut short after its last order."
+        evidence = {"code": FORK, "pallet": says, "log": str(board.state.log)}
+        _ask_to_look(board, robot_id, f"Nobody knows what is on the fork of {robot_id}.", evidence)
+
+
+def _fork_unknown(board: Board, robot_id: str) -> None:
+    unknown = {"load_state": "unknown", "load_state_source": "unknown", "load_state_confidence": "low"}
+    board.change_robot(board.robot(robot_id), **unknown)
+
+
+def _ask_to_look(board: Board, robot_id: str, title: str, evidence: dict[str, Any]) -> None:
     effects = {
         "unloaded": "A person has taken the pallet off the fork, and the robot works again."
-        if sure
+        if evidence["code"] == LOADED
         else "A person has seen that the fork is empty, and the robot works again.",
         "out-of-service": "The robot gets no work until it is put back into service.",
     }
-    about = {"robotId": robot_id}
-    evidence = {"code": LOADED if sure else FORK, "pallet": f"It was to go from {task.source_id} to {task.target_id}."}
-    carries = "carries" if sure else "may carry"
-    title = f"{robot_id} {carries} the pallet of {task.task_id}, which is over."
-    board.open_decision(title, about, evidence, effects)
+    board.open_decision(title, {"robotId": robot_id}, evidence, effects)
 
 
 def hand_back(board: Board, task: Task) -> Task:

@@ -8,13 +8,13 @@ from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.patches import is_still_right
 from beforehand.crafts.fleet.core.payload import commit_distance, payload_of
 from beforehand.crafts.fleet.core.rules import (
-    RUNNING,
     drop_errand,
     is_there,
     of_another_log,
     order_name,
     phase_of,
     reports_ids,
+    runs_for_others,
     target_node,
 )
 from beforehand.model.fleet import Robot, Task, Trace
@@ -42,7 +42,7 @@ def send(
     robot_id = robot.robot_id
     report = board.seen(robot_id).report
     ours = is_order_key(report.task_id) and not of_another_log(board, report)
-    if report.task_status in RUNNING and not ours and robot.errand is None:
+    if runs_for_others(board, robot) and not ours:
         return  # It carries out something that is not ours; two orders would be mixed up.
     task = board.change_task(task, attempt=task.attempt + 1)
     key = board.state.log.key(order_name(task))

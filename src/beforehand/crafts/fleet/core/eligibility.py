@@ -16,7 +16,7 @@ import numpy as np
 
 from beforehand.crafts.fleet.core.board import Board
 from beforehand.crafts.fleet.core.carrying import cannot_carry
-from beforehand.crafts.fleet.core.rules import FORK, RUNNING
+from beforehand.crafts.fleet.core.rules import FORK, runs_for_others
 from beforehand.crafts.fleet.core.streams import Pallets
 from beforehand.model.fleet import Robot
 from beforehand.model.reason import Reason
@@ -115,7 +115,7 @@ def unfit(board: Board, robot_id: str) -> Reason | None:
     if robot.wish is not None or (robot.errand is not None and robot.errand.ordered and robot.errand.state != "there"):
         says = f"A person sent it to {robot.wish or (robot.errand and robot.errand.kind)}."
         return _no("robot.sent", robot_id, says, "Wait until it is there.")
-    if seen.report.task_status in RUNNING and robot.errand is None:
+    if runs_for_others(board, robot):
         return _no("robot.other_order", robot_id, "It carries out an order that is not ours.", "Let it finish.")
     if robot.lost_ts_ms is not None or seen.report.node_id is None:
         return _no("robot.lost", robot_id, "It does not know where it is.", "Put it on a node of the map.")

@@ -76,10 +76,13 @@ UNDER_WAY = Verdict("under way")
 def judge(order: Order, report: Telemetry, late: bool = False) -> Verdict:
     """What became of the order, by what its robot reports now; `late` where it should have begun by now."""
     verdict = _judged(order, report, late)
-    if order.of_this_log or verdict.end in ("under way", "doubt"):
+    if order.of_this_log or verdict.end == "under way":
         return verdict
-    says = f"{order.robot_id} got the {order.step} before this log was restored, copied or cut short"
-    return _doubt(order, report, OTHER_LOG, f"{says}: {', '.join(_facts(order, report))}.", claimed=True)
+    says = (
+        f"{order.robot_id} got the {order.step} before this log was restored, copied or cut short, and what it did "
+        f"since is in no log that we have: {', '.join(_facts(order, report))}."
+    )
+    return _doubt(order, report, OTHER_LOG, says, claimed=True)
 
 
 def _judged(order: Order, report: Telemetry, late: bool) -> Verdict:

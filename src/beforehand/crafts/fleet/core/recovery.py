@@ -3,12 +3,16 @@
 An order goes on where its robot shows it running, and what can be known of one that ended meanwhile has been booked by
 then. One that its robot shows to have never begun is sent anew. For any other it is waited as long as for every order,
 and then a person is asked. Errands are harmless and simply given up.
+
+Where a robot's last order is of another generation of this log, what it did after that is in no log that we have: what
+is on its fork is known by its sensor, or a person looks.
 """
 
-from beforehand.crafts.fleet.core.board import Board
-from beforehand.crafts.fleet.core.evidence import judge, order_of
+from beforehand.crafts.fleet.core.board import Board, Fault
+from beforehand.crafts.fleet.core.cancel import ask_of_fork
+from beforehand.crafts.fleet.core.evidence import OTHER_LOG, judge, order_of
 from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand
-from beforehand.model.fleet import Task
+from beforehand.model.fleet import Robot, Task
 
 
 def reconcile(board: Board) -> Board:
@@ -16,13 +20,30 @@ def reconcile(board: Board) -> Board:
     faulty = {board.task(fault.task_id).robot_id for fault in board.faults}
     for robot_id in sorted(reported):
         robot = board.robot(robot_id)
-        running = board.seen(robot_id).report.task_status in RUNNING
+        report = board.seen(robot_id).report
+        running = report.task_status in RUNNING
         if robot.errand is not None and robot.errand.state in ("sent", "running", "canceling") and not running:
             robot = board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
+        last = board.state.order_keys.get(robot_id)
+        if report.sure_load is None and last is not None and not board.state.log.owns(last):
+            _done_since(board, robot)
     for task in list(board.open_tasks()):
         if task.command_state == "sent" and task.robot_id in reported - faulty and _never_began(board, task):
             board.change_task(task, command_state="due", deadline_ts_ms=None)
     return board
+
+
+def _done_since(board: Board, robot: Robot) -> None:
+    task = None if robot.task_id is None else board.task(robot.task_id)
+    if task is None:
+        ask_of_fork(board, robot.robot_id)
+    elif task.step == "drop" and task.command_state == "due" and task.status == "active":
+        says = (
+            f"{robot.robot_id} had the pallet of {task.task_id} on its fork before this log was restored, copied or "
+            "cut short. It may have dropped it since."
+        )
+        board.change_task(task, in_doubt=True)
+        board.faults.append(Fault(task.task_id, OTHER_LOG, says, "doubt"))
 
 
 def _never_began(board: Board, task: Task) -> bool:

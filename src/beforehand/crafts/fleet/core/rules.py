@@ -267,6 +267,17 @@ def of_another_log(board: Board, report: Telemetry) -> bool:
     return is_order_key(key) and not log.owns(str(key)) and key != board.state.order_keys.get(report.robot_id)
 
 
+def runs_for_others(board: Board, robot: Robot) -> bool:
+    """Whether the robot carries out an order that nothing shows to be ours."""
+    report, errand = board.seen(robot.robot_id).report, robot.errand
+    if report.task_status not in RUNNING:
+        return False
+    if errand is None:
+        return True
+    named = is_order_key(report.task_id) and not of_another_log(board, report)
+    return errand.state in ("due", "there") and not named
+
+
 def speaks_of_another(key: str | None, report: Telemetry, trace: Trace | None = None) -> bool:
     """Whether the status is that of another order. A robot may name its orders as it likes: a name that we did not give
     says nothing, unless the robot has named this order as we do."""

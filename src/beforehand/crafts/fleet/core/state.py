@@ -331,6 +331,8 @@ def _decision_opened(state: FleetState, event: Event) -> None:
     decision = state.decisions[event.data["id"]] = Decision.model_validate(dict(event.data))
     if decision.evidence.get("orderKey"):  # somebody is asked about it, once
         state.order_keys[decision.about["robotId"]] = decision.evidence["orderKey"]
+    if decision.evidence.get("log"):  # and about what came after the last order that this log knows
+        state.order_keys[decision.about["robotId"]] = f"{decision.evidence['log']}-asked"
 
 
 def _decision_closed(state: FleetState, event: Event) -> None:
