@@ -74,8 +74,8 @@ def bring_along(home: Path, files: PrivateFiles) -> None:
 
 def known_to_all(files: PrivateFiles) -> dict[str, bytes]:
     """The tokens, the key of sessions and the files that scenes name, as far as there are any."""
-    from beforehand.app.scene_files import names_in
+    from beforehand.app.scene_files import all_kept
     from beforehand.app.tokens import ENDED, KEPT, KEY
 
-    names = (KEPT, KEY, ENDED, *names_in(files))
-    return {name: files.read(name) for name in names if files.stamp(name) is not None}
+    own = {name: files.read(name) for name in (KEPT, KEY, ENDED) if files.stamp(name) is not None}
+    return own | all_kept(files)

@@ -106,9 +106,11 @@ def documents(files: PrivateFiles) -> dict[str, Any]:
     return {name: _document(files, entry, name) for name, entry in kept(files).items()}
 
 
-def names_in(files: PrivateFiles) -> tuple[str, ...]:
-    """What the files are kept under, the list of them last."""
-    return (*(f"{FOLDER}/{entry['sha256']}" for entry in kept(files).values()), INDEX)
+def all_kept(files: PrivateFiles) -> dict[str, bytes]:
+    """The contents of the files by what they are kept under, and last the list of them, all as of one moment."""
+    raw = files.read(INDEX)
+    names = [f"{FOLDER}/{entry['sha256']}" for entry in json.loads(raw).values()] if raw else []
+    return {**{name: files.read(name) for name in names}, **({INDEX: raw} if raw else {})}
 
 
 def _document(files: PrivateFiles, entry: Mapping[str, Any], name: str) -> Any:

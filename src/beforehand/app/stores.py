@@ -188,6 +188,13 @@ async def copy_beside(url: str, target: Path) -> None:
     await scheme_of(url).copy_beside(url, target)
 
 
+def check_copy(path: Path) -> str:
+    """What is wrong with a log that `copy_beside` made, as the end of a sentence; empty where it is whole."""
+    from beforehand.adapters.sqlite import url
+
+    return url.check_copy(path)
+
+
 async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mapping[str, int]:
     """Copy a log into an empty store of any kind, all or nothing; how many rows of each table were copied.
 

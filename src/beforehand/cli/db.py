@@ -111,7 +111,7 @@ def restore(
 
     If it is cut off, do it again; until then the home is not used.
     """
-    from beforehand.app.backup import restore as restore_backup
+    from beforehand.app.restore import restore as restore_backup
     from beforehand.app.stores import store_location
     from beforehand.cli.run_async import run_async
     from beforehand.model.words import counted

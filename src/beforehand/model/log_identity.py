@@ -41,6 +41,11 @@ class LogIdentity(NamedTuple):
         return self.legacy if begin is None else begin[0] == f"{self}-"
 
 
+def is_drawn(text: object) -> bool:
+    """Whether an identity or a generation can be this."""
+    return isinstance(text, str) and len(text) == _LENGTH and set(text) <= set(_LETTERS)
+
+
 def _random() -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(_LENGTH))
 

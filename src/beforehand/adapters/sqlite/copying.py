@@ -117,8 +117,8 @@ def _copy_beside(path: Path, target: Path) -> None:
             connection.execute("PRAGMA query_only = 0")  # the copy is written over this connection, the log is not
             os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             connection.execute("VACUUM INTO ?", (str(target),))
-        with closing(connect_reading(target)) as copy:
-            listed = parts_in(copy) if version_of(copy) == VERSION else []
+        with closing(connect_writing(target)) as copy:  # an older one becomes as this version lays it out
+            listed = parts_in(copy)
         for part in listed:
             if not part.deleted:
                 write_part(folder_of(target), part, body_of(folder_of(path), part))
@@ -130,21 +130,54 @@ def _refuse_missing(path: Path) -> None:
 
 
 async def write_parts(path: Path, parts: AsyncIterator[Part]) -> None:
-    with _locked(path), closing(connect_writing(path)) as connection:
-        holds = "SELECT 1 FROM events UNION ALL SELECT 1 FROM rows UNION ALL SELECT 1 FROM archive LIMIT 1"
-        if connection.execute(holds).fetchone():
-            raise not_empty(str(path))
-        connection.execute("BEGIN IMMEDIATE")
+    """What was begun and cannot be ended leaves nothing behind where nothing was."""
+    with _locked(path):
+        folder, is_new = folder_of(path), _is_empty(path)
+        there = _names_at(folder)
         try:
-            for table in ("snapshots", "versions", "identity", "lead"):
-                connection.execute(f"DELETE FROM {table}")
-            async for part in parts:
-                _write(connection, _put_in_files(part, path))
-            connection.execute("COMMIT")
+            with closing(connect_writing(path)) as connection:
+                await _fill(connection, path, parts)
         except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            _remove_new(folder, there)
+            if is_new:
+                for end in ("-wal", "-shm", "-journal", "", ".lock"):
+                    path.with_name(path.name + end).unlink(missing_ok=True)
             raise
+
+
+def _names_at(folder: Path) -> set[Path] | None:
+    return set(folder.iterdir()) if folder.is_dir() else None
+
+
+def _is_empty(path: Path) -> bool:
+    return path.stat().st_size == 0
+
+
+def _remove_new(folder: Path, there: set[Path] | None) -> None:
+    """Parts of the archive that were written and are not listed."""
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for place in set(folder.iterdir()) - (there or set()):
+        place.unlink(missing_ok=True)
+    if there is None:
+        folder.rmdir()
+
+
+async def _fill(connection: sqlite3.Connection, path: Path, parts: AsyncIterator[Part]) -> None:
+    holds = "SELECT 1 FROM events UNION ALL SELECT 1 FROM rows UNION ALL SELECT 1 FROM archive LIMIT 1"
+    if connection.execute(holds).fetchone():
+        raise not_empty(str(path))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for table in ("snapshots", "versions", "identity", "lead"):
+            connection.execute(f"DELETE FROM {table}")
+        async for part in parts:
+            _write(connection, _put_in_files(part, path))
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _put_in_files(part: Part, path: Path) -> Part:

@@ -90,6 +90,12 @@ async def copy_beside(url: str, target: Path) -> None:
     await copying.copy_beside(path_in(url), target)
 
 
+def check_copy(path: Path) -> str:
+    from beforehand.adapters.sqlite import copy_check
+
+    return copy_check.check_copy(path)
+
+
 def read_parts(url: str) -> AsyncIterator[Part]:
     from beforehand.adapters.sqlite import copying
 
