@@ -19,12 +19,12 @@ from typing import Any, ParamSpec, TypeVar
 
 from beforehand import __version__
 from beforehand.app.backup_file import copy_file, new_file, read_through, write_backup
-from beforehand.app.backup_manifest import HOME, LOG_FILE, SETTINGS_FILE, Manifest, Stand, is_reserved, why_no_name
+from beforehand.app.backup_manifest import HOME, LOG_FILE, SETTINGS_FILE, Manifest, is_reserved, why_no_name
 from beforehand.app.backup_members import NotWholeError
 from beforehand.app.kept_files import files_of, known_to_all
 from beforehand.app.private_files import FOLDER, refuse_half_restored
 from beforehand.app.settings import CONFIG_FILE, KNOWN, Settings
-from beforehand.app.stores import check_copy, copy_beside, open_reading, store_exists, store_files, store_location
+from beforehand.app.stores import check_copy, copy_beside, stand_of_copy, store_files, store_location
 from beforehand.model.errors import BadInputError, BeforehandError, RefusedError, UnavailableError
 from beforehand.model.event import iso
 
@@ -50,13 +50,13 @@ async def back_up(settings: Settings, target: Path, *, with_secrets: bool = Fals
         log = draft / LOG_FILE
         log.parent.mkdir(mode=FOLDER)
         await copy_beside(settings.database, log)
-        stand = await stand_of(str(log))
+        last, epoch = await in_thread(stand_of_copy, log)
         told = {
             "beforehand": __version__,
             "createdAt": iso(time.time_ns() // 1_000_000),
             "of": store_location(settings.database),
-            "lastSeq": stand.last_seq,
-            "epoch": stand.epoch,
+            "lastSeq": last,
+            "epoch": epoch,
         }
         left_out = await in_thread(_copy_files, settings, draft, with_secrets)
         await in_thread(write_backup, draft / _PACKED, draft, _names_in(draft), {**told, "leftOut": left_out})
@@ -64,15 +64,6 @@ async def back_up(settings: Settings, target: Path, *, with_secrets: bool = Fals
         size = (draft / _PACKED).stat().st_size
         _give_name(draft / _PACKED, target)
     return {**manifest.model_dump(), "file": str(target), "size": size}
-
-
-async def stand_of(url: str) -> Stand:
-    """How far a log has come; zeros where there is none or it is empty."""
-    if not await asyncio.to_thread(store_exists, url):
-        return Stand(0, 0)
-    async with open_reading(url) as store:
-        leader = await store.leader()
-        return Stand(await store.last_seq(), leader.epoch if leader else 0)
 
 
 async def in_thread(act: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
@@ -171,7 +162,7 @@ def _read_back(draft: Path) -> Manifest:
     """Read what was written as restoring would: every member, and the log, whose copy has the checksum in the file."""
     try:
         manifest = read_through(draft / _PACKED)
-        if why := check_copy(draft / LOG_FILE):
+        if why := check_copy(draft / LOG_FILE, manifest.stand):
             raise NotWholeError(why)
     except NotWholeError as why:
         raise UnavailableError(

@@ -35,6 +35,13 @@ _PART = re.compile(r"log/log\.db\.archive/events-\d{12,}-\d{12,}-[0-9a-f]{12}\.j
 _Line = Annotated[str, Field(max_length=5000, pattern=r"^[^\x00-\x1f\x7f-\x9f]*$")]
 
 
+class Stand(NamedTuple):
+    """How far a log has come: the number of its last event, and the epoch of its last leader."""
+
+    last_seq: int
+    epoch: int
+
+
 class BackedUpFile(BaseModel, strict=True):
     size: int = Field(ge=0, le=_MOST)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -58,15 +65,12 @@ class Manifest(BaseModel, strict=True):
         return {name: one for name, one in self.files.items() if name not in PASSED_OVER}
 
     @property
+    def stand(self) -> Stand:
+        return Stand(self.lastSeq, self.epoch)
+
+    @property
     def size(self) -> int:
         return sum(one.size for one in self.kept.values())
-
-
-class Stand(NamedTuple):
-    """How far a log has come: the number of its last event, and the epoch of its last leader."""
-
-    last_seq: int
-    epoch: int
 
 
 def read_manifest(raw: bytes) -> Manifest:

@@ -5,6 +5,7 @@ The log is put in place first and at once; until that has happened, whatever goe
 then on restoring again goes on where it was cut off.
 """
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,12 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from beforehand.app.backup import FULL, held, in_thread, stand_of, sync_folder
+from beforehand.app.backup import FULL, held, in_thread, sync_folder
 from beforehand.app.backup_file import as_bad_input, check_backup, new_file, read_listed, read_through, unreadable
 from beforehand.app.backup_manifest import HOME, LOG, LOG_FILE, SETTINGS, Manifest, Stand
 from beforehand.app.private_files import FILE, FOLDER, RESTORING
 from beforehand.app.settings import CONFIG_FILE, Settings
-from beforehand.app.stores import check_copy, copy_store, store_files, store_location
+from beforehand.app.stores import check_copy, copy_store, open_reading, store_exists, store_files, store_location
 from beforehand.model.errors import BeforehandError, RefusedError, UnavailableError
 from beforehand.model.words import in_bytes
 
@@ -132,6 +133,15 @@ def _is_of(stand: Stand, manifest: Manifest) -> bool:
     return stand == (manifest.lastSeq, manifest.epoch + EPOCHS)
 
 
+async def stand_of(url: str) -> Stand:
+    """How far a log has come; zeros where there is none or it is empty."""
+    if not await asyncio.to_thread(store_exists, url):
+        return Stand(0, 0)
+    async with open_reading(url) as store:
+        leader = await store.leader()
+        return Stand(await store.last_seq(), leader.epoch if leader else 0)
+
+
 def _written(manifest: Manifest) -> bytes:
     return manifest.model_dump_json().encode()
 
@@ -184,7 +194,7 @@ def _take_out(file: Path, manifest: Manifest, marker: Path) -> None:
     with as_bad_input(file):
         if read_through(file, marker) != manifest:
             raise unreadable(file, "it was changed while it was read")
-    if why := check_copy(marker / LOG_FILE):
+    if why := check_copy(marker / LOG_FILE, manifest.stand):
         raise unreadable(file, why)
 
 

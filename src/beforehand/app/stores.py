@@ -188,11 +188,18 @@ async def copy_beside(url: str, target: Path) -> None:
     await scheme_of(url).copy_beside(url, target)
 
 
-def check_copy(path: Path) -> str:
+def stand_of_copy(path: Path) -> tuple[int, int]:
+    """The number of the last event in a log that `copy_beside` made, and the epoch of its last leader."""
+    from beforehand.adapters.sqlite import url
+
+    return url.stand_in(path)
+
+
+def check_copy(path: Path, stand: tuple[int, int]) -> str:
     """What is wrong with a log that `copy_beside` made, as the end of a sentence; empty where it is whole."""
     from beforehand.adapters.sqlite import url
 
-    return url.check_copy(path)
+    return url.check_copy(path, stand)
 
 
 async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mapping[str, int]:

@@ -35,14 +35,33 @@ _WRONG_TYPES = (
 )
 
 
-def check_copy(path: Path) -> str:
-    """What is wrong with the copy, as the end of a sentence; empty where it is whole. An older one is upgraded."""
+def stand_in(path: Path) -> tuple[int, int]:
+    """How far a copy has come: the number of its last event, and the epoch of its last leader."""
+    with closing(connect_reading(path)) as connection:
+        return _stand(connection)
+
+
+def _stand(connection: sqlite3.Connection) -> tuple[int, int]:
+    (last,) = connection.execute("SELECT COALESCE(MAX(seq), 0) FROM events").fetchone()
+    (epoch,) = connection.execute("SELECT COALESCE(MAX(epoch), 0) FROM lead").fetchone()
+    return last, epoch
+
+
+def check_copy(path: Path, stand: tuple[int, int]) -> str:
+    """What is wrong with a copy that came so far, as the end of a sentence; empty where it is whole.
+
+    An older one is upgraded.
+    """
     try:
         with closing(connect_reading(path)) as connection:
             if why := _wrong_file(connection):
                 return why
         with closing(connect_writing(path)) as connection:
-            return _wrong_tables(connection) or _wrong_numbers(connection, path)
+            if why := _wrong_tables(connection):
+                return why
+            if _stand(connection) != stand:
+                return "its log is not as far as it is listed"
+            return _wrong_numbers(connection, path)
     except BeforehandError as error:
         return f"its log is not whole: {error.says}"
     except (sqlite3.Error, lzma.LZMAError, OSError, ValueError, TypeError, KeyError) as error:
@@ -77,7 +96,7 @@ def _wrong_numbers(connection: sqlite3.Connection, path: Path) -> str:
         if first > after + 1:
             return f"its log has no event {after + 1}"
         after = max(after, last)
-    (newest,) = connection.execute("SELECT COALESCE(MAX(seq), 0) FROM events").fetchone()
+    newest, _ = _stand(connection)
     return "" if newest == after else f"its log ends with event {newest}, and its archive with event {after}"
 
 

@@ -90,10 +90,16 @@ async def copy_beside(url: str, target: Path) -> None:
     await copying.copy_beside(path_in(url), target)
 
 
-def check_copy(path: Path) -> str:
+def stand_in(path: Path) -> tuple[int, int]:
     from beforehand.adapters.sqlite import copy_check
 
-    return copy_check.check_copy(path)
+    return copy_check.stand_in(path)
+
+
+def check_copy(path: Path, stand: tuple[int, int]) -> str:
+    from beforehand.adapters.sqlite import copy_check
+
+    return copy_check.check_copy(path, stand)
 
 
 def read_parts(url: str) -> AsyncIterator[Part]:
