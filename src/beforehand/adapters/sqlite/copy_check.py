@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from beforehand.adapters.log.archive_file import FORMAT
 from beforehand.adapters.sqlite.archive import body_of, folder_of, parts_in
-from beforehand.adapters.sqlite.schema import connect_reading, connect_writing
+from beforehand.adapters.sqlite.schema import connect_copy, connect_reading
 from beforehand.model.errors import BeforehandError
 from beforehand.model.log_identity import is_drawn
 from beforehand.ports.store import ArchivePart
@@ -56,7 +56,7 @@ def check_copy(path: Path, stand: tuple[int, int]) -> str:
         with closing(connect_reading(path)) as connection:
             if why := _wrong_file(connection):
                 return why
-        with closing(connect_writing(path)) as connection:
+        with closing(connect_copy(path)) as connection:
             if why := _wrong_tables(connection):
                 return why
             if _stand(connection) != stand:

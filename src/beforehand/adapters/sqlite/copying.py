@@ -18,10 +18,12 @@ from beforehand.adapters.sqlite.lead import lock
 from beforehand.adapters.sqlite.opening import make_private
 from beforehand.adapters.sqlite.schema import (
     VERSION,
+    connect_copy,
     connect_reading,
     connect_writing,
     explained,
     has_layout,
+    is_full,
     refuse_newer,
     version_of,
 )
@@ -110,18 +112,20 @@ async def copy_beside(path: Path, target: Path) -> None:
 
 
 def _copy_beside(path: Path, target: Path) -> None:
-    with _explaining(path):
+    try:
         target.unlink(missing_ok=True)
         with closing(connect_reading(path)) as connection:
             refuse_newer(version_of(connection), path)
             connection.execute("PRAGMA query_only = 0")  # the copy is written over this connection, the log is not
             os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             connection.execute("VACUUM INTO ?", (str(target),))
-        with closing(connect_writing(target)) as copy:  # an older one becomes as this version lays it out
+        with closing(connect_copy(target)) as copy:  # one that older code laid out becomes as this version has it
             listed = parts_in(copy)
         for part in listed:
             if not part.deleted:
                 write_part(folder_of(target), part, body_of(folder_of(path), part))
+    except (sqlite3.Error, OSError) as problem:
+        raise explained(problem, target if is_full(problem, target) else path) from problem
 
 
 def _refuse_missing(path: Path) -> None:

@@ -5,8 +5,10 @@ newer version, or one that belongs to another program, is left alone.
 """
 
 import os
+import shutil
 import sqlite3
 from contextlib import suppress
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 from beforehand.adapters.log.refusals import no_room
@@ -17,6 +19,8 @@ APPLICATION_ID = 0x42464F48
 _WAL_PAGES = 1000
 _WAL_BYTES = 4 * 1024 * 1024
 _BLOCK = 4096
+_LITTLE = 1024 * 1024
+"""Bytes that are free on a disk which is as good as full."""
 
 NOT_BY_RUN = "owner <> '' AND owner IS NOT 'run:' || run_id"
 """Events whose owner is not simply the driver of their run."""
@@ -81,6 +85,19 @@ def connect_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_size_limit = 67108864")
         migrate(connection, path)
         lay_out_wal(path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_copy(path: Path) -> sqlite3.Connection:
+    """A connection to a copy that nobody else uses, with tables as this version lays them out, and no log of writes."""
+    connection = sqlite3.connect(path, timeout=5, isolation_level=None)
+    try:
+        _refuse_foreign(connection, path)
+        connection.execute("PRAGMA journal_mode = DELETE")
+        migrate(connection, path)
     except BaseException:
         connection.close()
         raise
@@ -170,12 +187,21 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def is_full(problem: BaseException, path: Path) -> bool:
+    """Whether it is the disk with this file that has no room; SQLite does not always say so itself."""
+    if isinstance(problem, OSError):
+        return problem.errno in (ENOSPC, EDQUOT)
+    if "disk is full" in str(problem):
+        return True
+    return "disk I/O" in str(problem) and shutil.disk_usage(path.parent).free < _LITTLE
+
+
 def explained(problem: BaseException, path: Path) -> BeforehandError:
     """What a fault of the file or its disk means, and what to do about it."""
     if isinstance(problem, BeforehandError):
         return problem
     text = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
-    if "disk is full" in text or "No space" in text:
+    if is_full(problem, path):
         return no_room(str(path))
     if "not a database" in text or "malformed" in text:
         return UnavailableError(
