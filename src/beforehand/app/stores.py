@@ -220,7 +220,7 @@ async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mappi
                 yield _raised(part, raise_epoch) if part.table == "lead" else part
         yield Part("identity", [(1, identity.id, identity.generation, int(identity.legacy), "")])
 
-    async with aclosing(counted(scheme_of(source).read_parts(source))) as parts:
+    async with aclosing(scheme_of(source).read_parts(source)) as given, aclosing(counted(given)) as parts:
         await scheme_of(target).write_parts(target, parts)
     return copied
 

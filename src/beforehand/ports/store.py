@@ -6,7 +6,7 @@ Exactly one process leads a store and may append; everybody may read. Whatever o
 form, on every way out.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -348,7 +348,7 @@ class StoreScheme(Protocol):
     async def copy_beside(self, url: str, target: Path) -> None:
         """The log as it stands at one instant, beside whoever leads it, as a new SQLite log with its archive."""
 
-    def read_parts(self, url: str) -> AsyncIterator[Part]:
+    def read_parts(self, url: str) -> AsyncGenerator[Part, None]:
         """Everything in a log, in the order of `COLUMNS`; nobody can lead it meanwhile."""
 
     async def write_parts(self, url: str, parts: AsyncIterator[Part]) -> None:

@@ -1,6 +1,6 @@
 """Logs in memory, by URL: `memory:` is a new one each time. Satisfies `ports.store.StoreScheme`."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 from beforehand.adapters.log import one_server
@@ -65,7 +65,7 @@ async def copy_beside(url: str, target: Path) -> None:
     raise only_in_memory()
 
 
-def read_parts(url: str) -> AsyncIterator[Part]:
+def read_parts(url: str) -> AsyncGenerator[Part, None]:
     raise only_in_memory()
 
 

@@ -3,7 +3,7 @@
 The lock is held meanwhile, so nobody leads the log while it is copied.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +33,13 @@ async def migrate_store(address: Address) -> tuple[int, int]:
         return await migrate(line, address.where)
 
 
-async def read_parts(address: Address) -> AsyncIterator[Part]:
+async def read_parts(address: Address) -> AsyncGenerator[Part, None]:
     async with _session(address) as line:
         async for part in _all_parts(line, address.where):
             yield part
 
 
-async def read_beside(address: Address) -> AsyncIterator[Part]:
+async def read_beside(address: Address) -> AsyncGenerator[Part, None]:
     """The same beside whoever leads, as everything stands when the reading begins."""
     from psycopg import Error
 

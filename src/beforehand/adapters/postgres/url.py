@@ -1,6 +1,7 @@
 """Logs in Postgres databases, by URL: `postgresql://user@host:5432/database`. Satisfies `ports.store.StoreScheme`."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from pathlib import Path
 
 from beforehand.adapters.postgres.address import address_of
@@ -111,10 +112,11 @@ async def copy_beside(url: str, target: Path) -> None:
     from beforehand.adapters.postgres import copying
     from beforehand.adapters.sqlite.copying import write_parts
 
-    await write_parts(target, copying.read_beside(address_of(url)))
+    async with aclosing(copying.read_beside(address_of(url))) as parts:
+        await write_parts(target, parts)
 
 
-def read_parts(url: str) -> AsyncIterator[Part]:
+def read_parts(url: str) -> AsyncGenerator[Part, None]:
     from beforehand.adapters.postgres import copying
 
     return copying.read_parts(address_of(url))

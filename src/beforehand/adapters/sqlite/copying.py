@@ -6,7 +6,7 @@ The lock is held meanwhile, so nobody leads the log while it is copied.
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,10 @@ from beforehand.adapters.sqlite.schema import (
 )
 from beforehand.adapters.sqlite.spans import SPAN, note_spans
 from beforehand.model.errors import UnavailableError
+from beforehand.ports.log import Log
 from beforehand.ports.store import COLUMNS, ArchivePart, Part
 
+log = Log("beforehand.log")
 _CHUNK = 1000
 _TRIES = 3
 _ORDER = {"events": "seq", "rows": "ord, rowid"}
@@ -49,7 +51,7 @@ def _version_in(path: Path) -> int:
         return version_of(connection)
 
 
-async def read_parts(path: Path) -> AsyncIterator[Part]:
+async def read_parts(path: Path) -> AsyncGenerator[Part, None]:
     _refuse_missing(path)
     with _locked(path), closing(connect_reading(path)) as connection:
         if not has_layout(connection, path):
@@ -113,12 +115,16 @@ async def copy_beside(path: Path, target: Path) -> None:
 
 def _copy_beside(path: Path, target: Path) -> None:
     try:
-        target.unlink(missing_ok=True)
         with closing(connect_reading(path)) as connection:
             refuse_newer(version_of(connection), path)
-            connection.execute("PRAGMA query_only = 0")  # the copy is written over this connection, the log is not
-            os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            connection.execute("VACUUM INTO ?", (str(target),))
+            _make_anew(target)
+            try:
+                connection.execute("PRAGMA query_only = 0")  # the copy is written over this connection, the log is not
+                connection.execute("VACUUM INTO ?", (str(target),))
+            except sqlite3.DatabaseError as problem:
+                if "malformed" not in str(problem) or version_of(connection) != VERSION:
+                    raise
+                _copy_log(connection, path, target)
         with closing(connect_copy(target)) as copy:  # one that older code laid out becomes as this version has it
             listed = parts_in(copy)
         for part in listed:
@@ -126,6 +132,29 @@ def _copy_beside(path: Path, target: Path) -> None:
                 write_part(folder_of(target), part, body_of(folder_of(path), part))
     except (sqlite3.Error, OSError) as problem:
         raise explained(problem, target if is_full(problem, target) else path) from problem
+
+
+def _make_anew(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+
+
+def _copy_log(connection: sqlite3.Connection, path: Path, target: Path) -> None:
+    """Copy only what cannot be made anew: without versions, whoever opens the copy makes the rest out of the events."""
+    _make_anew(target)
+    connection.execute("BEGIN")
+    with closing(connect_copy(target)) as copy:
+        copy.execute("BEGIN")
+        for table in ("events", "archive", "identity", "lead"):
+            columns = COLUMNS[table]
+            found = connection.execute(f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED ORDER BY rowid")
+            while rows := found.fetchmany(_CHUNK):
+                _write(copy, Part(table, rows))
+        copy.execute("COMMIT")
+    connection.execute("COMMIT")
+    log.warning(
+        "tables that are made from the log are damaged; a copy leaves them out and makes them anew", log=str(path)
+    )
 
 
 def _refuse_missing(path: Path) -> None:

@@ -1,6 +1,6 @@
 """Logs in SQLite files, by URL: `sqlite:///path`, or just the path. Satisfies `ports.store.StoreScheme`."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
 from beforehand.adapters.log import one_server
@@ -102,7 +102,7 @@ def check_copy(path: Path, stand: tuple[int, int]) -> str:
     return copy_check.check_copy(path, stand)
 
 
-def read_parts(url: str) -> AsyncIterator[Part]:
+def read_parts(url: str) -> AsyncGenerator[Part, None]:
     from beforehand.adapters.sqlite import copying
 
     return copying.read_parts(path_in(url))
