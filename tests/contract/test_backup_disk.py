@@ -1,8 +1,11 @@
-"""Backups on a disk that is full or damaged: it is said, nothing is left behind, and the log itself is always saved."""
+"""Backups of a disk that is full, damaged or changing: it is said, nothing is left behind, and the log is saved."""
 
+import asyncio
+import json
 import random
 import sqlite3
 import subprocess
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +18,7 @@ from beforehand.adapters.sqlite.schema import VERSION
 from beforehand.app import restore as restoring
 from beforehand.app.backup import back_up
 from beforehand.app.high_water import settle_identity
+from beforehand.app.private_files import write_private
 from beforehand.app.restore import restore
 from beforehand.app.settings import Settings, load_settings
 from beforehand.app.stores import copy_store
@@ -23,7 +27,7 @@ from beforehand.model.event import Event
 from beforehand.model.log_identity import LogIdentity
 
 __all__ = ["database"]
-SIZES = range(200, 12_000, 550)
+SIZES = range(200, 12_000, 700)
 Disk = Callable[[int], Path]
 
 
@@ -273,3 +277,75 @@ async def identity_of(settings: Settings) -> LogIdentity:
     if mark is not None:
         mark.close()
     return identity
+
+
+# --- what changes meanwhile
+
+
+def change_files(home: Path, over: threading.Event) -> None:
+    """Files that change, come and go as those of a server do; a list names only files that are there."""
+    number, listed = 0, []
+    while not over.is_set():
+        number += 1
+        write_private(home / "robots" / "dock.json", json.dumps([number] * (number % 500 + 1)).encode(), durable=False)
+        if number < 200:
+            write_private(home / "files" / f"{number:06d}", b"one", durable=False)
+            listed.append(f"{number:06d}")
+        write_private(home / "files" / "index.json", json.dumps(listed).encode(), durable=False)
+        write_private(home / "robots" / "passing.json", b"[]", durable=False)
+        (home / "robots" / "passing.json").unlink()
+
+
+async def test_files_that_change_meanwhile_are_whole_in_the_backup(tmp_path: Path) -> None:
+    settings, over = settings_of(tmp_path / "home"), threading.Event()
+    await (await filled(settings)).close()
+    write_private(settings.home / "files" / "index.json", b"[]")
+    write_private(settings.home / "robots" / "dock.json", b"[0]")
+    changing = asyncio.create_task(asyncio.to_thread(change_files, settings.home, over))
+    try:
+        await back_up_meanwhile(settings, tmp_path)
+    finally:
+        over.set()
+        await changing
+
+
+async def back_up_meanwhile(settings: Settings, tmp_path: Path) -> None:
+    for number in range(4):
+        target = settings_of(tmp_path / f"new{number}")
+        await back_up(settings, tmp_path / f"{number}.tar.gz")
+        await restore(target, tmp_path / f"{number}.tar.gz")
+        numbers = json.loads((target.home / "robots" / "dock.json").read_text())
+        assert len(numbers) == numbers[0] % 500 + 1
+        for name in json.loads((target.home / "files" / "index.json").read_text()):
+            assert (target.home / "files" / name).read_bytes() == b"one"
+
+
+async def test_what_is_archived_and_deleted_meanwhile_is_in_the_backup_or_was_deleted(
+    database: Any, tmp_path: Path
+) -> None:
+    settings = settings_of(tmp_path / "home", database())
+    store = await opened(settings)
+    await store.append([Event("noted", {}, {"n": n}, n, "dock", "c", "run:r") for n in range(1200)])
+    archive, before = store.archive, await store.records(limit=5000)
+    assert archive is not None
+
+    async def grow_old() -> None:
+        for begin in range(1, 1100, 100):
+            part = await archive.move(list(range(begin, begin + 100)))
+            if begin % 300 == 1:
+                await archive.delete(part, [], 1)
+
+    growing, number = asyncio.create_task(grow_old()), 0
+    while not growing.done():
+        number += 1
+        target = settings_of(tmp_path / f"new{number}")
+        made = await back_up(settings, tmp_path / f"{number}.tar.gz")
+        await restore(target, tmp_path / f"{number}.tar.gz")
+        found = (await contents(target))["records"]
+        assert (found[-1].seq, made["lastSeq"]) == (1200, 1200)
+        assert [one for one in found if one.seq % 300 not in range(1, 101)] == [
+            one for one in before if one.seq % 300 not in range(1, 101)
+        ]
+    await growing
+    await store.close()
+    assert number > 1

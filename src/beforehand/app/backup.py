@@ -31,6 +31,8 @@ from beforehand.model.event import iso
 SECRETS = ("secrets", "session.key", "session.ended")
 FULL = (ENOSPC, EDQUOT, EFBIG)
 _DRAFT = ".new"
+_PASSES = 2
+"""How often a home is looked through: a list that was copied late may name files that came after the first look."""
 _PACKED = "backup"
 _OURS = (_PACKED, "log", "home", "settings", "shared")
 """What the names in such a folder begin with."""
@@ -189,8 +191,8 @@ def _copy_files(settings: Settings, draft: Path, with_secrets: bool) -> list[str
     """Copy the home's files and the settings file; what was left out because it is secret."""
     left_out: list[str] = []
     copied: set[str] = set()
-    while names := [name for name in _own(settings) if name not in copied]:  # a list may name files newer than itself
-        for name in names:
+    for _ in range(_PASSES):
+        for name in [name for name in _own(settings) if name not in copied]:
             if why := "" if with_secrets else _why_secret(settings, name):
                 left_out.append(f"{name}{why}")
             else:

@@ -266,5 +266,7 @@ class EmbeddedSearch:
             return await asyncio.get_running_loop().run_in_executor(pool, act)
         except sqlite3.Error as problem:
             raise UnavailableError(
-                f"The tables for searching could not be used: {problem}.", code="search.fault"
+                f"The tables for searching could not be used: {problem}.",
+                code="search.fault",
+                hint=f"Remove {self._path} while no server runs: it is made anew from the log.",
             ) from problem
