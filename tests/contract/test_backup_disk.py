@@ -349,3 +349,16 @@ async def test_what_is_archived_and_deleted_meanwhile_is_in_the_backup_or_was_de
     await growing
     await store.close()
     assert number > 1
+
+
+async def test_of_two_at_once_one_is_refused_and_nothing_is_mixed(tmp_path: Path) -> None:
+    settings, target = settings_of(tmp_path / "home"), settings_of(tmp_path / "new")
+    await (await filled(settings)).close()
+    made = await asyncio.gather(*(back_up(settings, tmp_path / "b.tar.gz") for _ in range(3)), return_exceptions=True)
+    assert sorted(type(one).__name__ for one in made) == ["RefusedError", "RefusedError", "dict"]
+    put_back = await asyncio.gather(*(restore(target, tmp_path / "b.tar.gz") for _ in range(3)), return_exceptions=True)
+    assert [type(one).__name__ for one in put_back].count("dict") == 1, put_back
+    assert all(isinstance(one, dict | RefusedError) for one in put_back), put_back
+    assert names_in(tmp_path) == ["b.tar.gz", "home", "new"]
+    assert not (target.home / "restoring").exists()
+    assert await contents(target) == await contents(settings)

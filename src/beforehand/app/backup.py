@@ -127,8 +127,11 @@ def held(folder: Path, says: str) -> Iterator[None]:
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RefusedError(says, code="backup.busy", hint="Wait until it has ended.") from None
+            is_ours = folder.stat().st_ino == os.fstat(descriptor).st_ino  # and not gone since, or made anew
+        except (BlockingIOError, FileNotFoundError):
+            is_ours = False
+        if not is_ours:
+            raise RefusedError(says, code="backup.busy", hint="Wait until it has ended.")
         yield
     finally:
         os.close(descriptor)

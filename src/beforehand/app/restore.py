@@ -43,6 +43,8 @@ async def restore(settings: Settings, file: Path) -> dict[str, Any]:
             _refuse_in_use(settings, manifest)
         with _marked(settings) as marker:
             if not is_filled:
+                await _refuse_filled(settings)
+                _refuse_in_use(settings, manifest)  # anew: somebody else may have been quicker
                 await _fill(settings, file, manifest, marker)
             await in_thread(_put_in_place, settings.home, marker)
     return manifest.model_dump()
@@ -121,12 +123,18 @@ async def _is_filled(settings: Settings, begun: Begun | None, manifest: Manifest
     is_this = begun is not None and begun.manifest in (None, _written(manifest))
     if is_this and begun is not None and (_is_of(stand, manifest) if stand.last_seq else begun.filled):
         return True
-    if stand.last_seq:
-        error = _in_use(f"The log {store_location(settings.database)} holds events already")
+    try:
+        await _refuse_filled(settings)
+    except RefusedError as error:
         if begun is not None:
             error.hint = "Restore the file that was begun with again, or take an empty home and an empty store."
-        raise error
+        raise
     return False
+
+
+async def _refuse_filled(settings: Settings) -> None:
+    if (await stand_of(settings.database)).last_seq:
+        raise _in_use(f"The log {store_location(settings.database)} holds events already")
 
 
 def _is_of(stand: Stand, manifest: Manifest) -> bool:
@@ -173,6 +181,8 @@ async def _fill(settings: Settings, file: Path, manifest: Manifest, marker: Path
     await in_thread(_take_out, file, manifest, marker)
     try:
         await copy_store(str(marker / LOG_FILE), settings.database, raise_epoch=EPOCHS)
+    except RefusedError:
+        raise  # somebody else's log: nothing of it was touched
     except BaseException as error:
         if not await _is_empty(settings.database):
             raise _HalfRestoredError(error) from error
