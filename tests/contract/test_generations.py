@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from tests.contract.test_log_versions import LOGS, unpacked
 
-from beforehand.app.backup import back_up, restore
+from beforehand.app.backup import back_up
+from beforehand.app.restore import restore
 from beforehand.app.runtime import open_runtime
 from beforehand.app.settings import Settings, load_settings
 from beforehand.app.stores import copy_store, open_reading
