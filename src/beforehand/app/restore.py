@@ -52,6 +52,8 @@ async def restore(settings: Settings, file: Path) -> dict[str, Any]:
 
 def _refuse_without_room(settings: Settings, manifest: Manifest, file: Path) -> None:
     """The sizes a backup lists are compared with the room there is, before anything of them is read."""
+    if os.path.lexists(settings.home / RESTORING):
+        return  # what was begun has taken its room already
     folder = next(one for one in (settings.home, *settings.home.parents) if one.exists())
     needed, free = manifest.size, shutil.disk_usage(folder).free
     for place in store_files(settings.database)[:1]:
@@ -93,20 +95,25 @@ def _marked(settings: Settings) -> Iterator[Path]:
         *(parent for place in store_files(settings.database)[:1] for parent in place.parents),
     ]
     made = [folder for folder in wanted if not folder.exists()]
-    home.parent.mkdir(parents=True, exist_ok=True)
-    home.mkdir(mode=FOLDER, exist_ok=True)
-    marker.mkdir(mode=FOLDER, exist_ok=True)
-    with held(marker, f"Another process is restoring a backup into {home}."):
-        try:
-            yield marker
-        except _HalfRestoredError as half:
-            raise half.error from half
-        except BaseException:
-            shutil.rmtree(marker, ignore_errors=True)
-            for folder in made:
-                with suppress(OSError):
-                    folder.rmdir()
-            raise
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        home.mkdir(mode=FOLDER, exist_ok=True)
+        marker.mkdir(mode=FOLDER, exist_ok=True)
+        with held(marker, f"Another process is restoring a backup into {home}."):
+            try:
+                yield marker
+            except _HalfRestoredError:
+                raise
+            except BaseException:
+                shutil.rmtree(marker, ignore_errors=True)
+                raise
+    except _HalfRestoredError as half:
+        raise half.error from half
+    except BaseException:
+        for folder in made:
+            with suppress(OSError):  # it is not empty: somebody else's by now
+                folder.rmdir()
+        raise
 
 
 class _HalfRestoredError(Exception):
