@@ -634,6 +634,18 @@ def test_fleet_restored_a_fork_without_a_sensor_is_looked_at_once() -> None:
     assert snapshot(shift.replayed()) == snapshot(shift.state)
 
 
+def test_fleet_restored_a_robot_that_names_the_last_order_as_its_newest_did_nothing_since() -> None:
+    shift, robots = carried()
+    for status, node in ((2, "NA1"), (2, "NB1"), (4, "NB1"), (4, "NB1")):
+        robots.report("RB-01", status, node_id=node)
+        shift.tick()
+    newest = shift.state.order_keys["RB-01"]
+    robots.report("RB-01", 4, node_id="NB1", task_id=newest, names_newest=True)
+    put_back(shift)
+    assert not shift.state.decisions
+    assert shift.robot().load_state == "empty"
+
+
 def test_fleet_restored_a_fork_with_a_sensor_is_known() -> None:
     shift, robots = carried()
     robots.report("RB-01", 4, node_id="NB1", load_sensor="empty")

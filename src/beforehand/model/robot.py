@@ -51,6 +51,8 @@ class Telemetry(NamedTuple):
     """Whether a status 6 is certainly a cancel: some protocols never end work that was done in this way."""
     target: str | None = None
     """The node where it says that its present or last order leads."""
+    names_newest: bool = False
+    """Whether `task_id` is the newest order that it ever got, by its own word; some only answer how an order stands."""
 
     @property
     def sure_load(self) -> LoadReading | None:

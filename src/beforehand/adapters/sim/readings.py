@@ -44,6 +44,7 @@ def telemetry(yard: Yard, body: Body, at_ms: int) -> Telemetry:
         _load(yard, body) if yard.settings.load_sensor or body.conditions else None,
         body.error,
         target=None if order is None else order.target,
+        names_newest=True,
     )
 
 

@@ -374,7 +374,8 @@ class Talk:
         status, task_id = self._status(reading, state, now)
         self._seq += 1
         self._said_ms = now
-        self.told.append(report_of(self.robot_id, reading, now, self._seq, self.boot, status, task_id))
+        told = report_of(self.robot_id, reading, now, self._seq, self.boot, status, task_id)
+        self.told.append(told._replace(names_newest=self._waiting is None and task_id == state.order_id))
 
     def _status(self, reading: Reading, state: State, now: int) -> tuple[int, str | None]:
         if self._waiting is not None:

@@ -161,7 +161,7 @@ def _names_other_log(board: Board, robot: Robot, report: Telemetry) -> None:
         "send. The log was restored, copied or cut short, or another installation commands this robot: look at its "
         "fork and at the places where it worked."
     )
-    robot_in_error(board, robot, says, OTHER_LOG, orderKey=report.task_id)
+    robot_in_error(board, robot, says, OTHER_LOG, orderKey=report.task_id, log=str(board.state.log))
 
 
 def _lost(board: Board, robot: Robot) -> None:

@@ -4,8 +4,8 @@ An order goes on where its robot shows it running, and what can be known of one 
 then. One that its robot shows to have never begun is sent anew. For any other it is waited as long as for every order,
 and then a person is asked. Errands are harmless and simply given up.
 
-Where a robot's last order is of another generation of this log, what it did after that is in no log that we have: what
-is on its fork is known by its sensor, or a person looks.
+Where a robot's last order is of another generation of this log, what it did after that is in no log that we have: it
+names that order as its newest, a sensor tells what is on its fork, or a person looks.
 """
 
 from beforehand.crafts.fleet.core.board import Board, Fault
@@ -13,6 +13,7 @@ from beforehand.crafts.fleet.core.cancel import ask_of_fork
 from beforehand.crafts.fleet.core.evidence import OTHER_LOG, judge, order_of
 from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand
 from beforehand.model.fleet import Robot, Task
+from beforehand.model.robot import Telemetry
 
 
 def reconcile(board: Board) -> Board:
@@ -24,13 +25,21 @@ def reconcile(board: Board) -> Board:
         running = report.task_status in RUNNING
         if robot.errand is not None and robot.errand.state in ("sent", "running", "canceling") and not running:
             robot = board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
-        last = board.state.order_keys.get(robot_id)
-        if report.sure_load is None and last is not None and not board.state.log.owns(last):
+        if report.sure_load is None and _may_have_gone_on(board, report):
             _done_since(board, robot)
     for task in list(board.open_tasks()):
         if task.command_state == "sent" and task.robot_id in reported - faulty and _never_began(board, task):
             board.change_task(task, command_state="due", deadline_ts_ms=None)
     return board
+
+
+def _may_have_gone_on(board: Board, report: Telemetry) -> bool:
+    """Whether the robot's last order that this log knows is of another generation, and may not be its newest; as long
+    as nobody was asked about that."""
+    last, log = board.state.order_keys.get(report.robot_id), board.state.log
+    asked = board.state.asked_in.get(report.robot_id) == str(log)
+    newest = report.names_newest and report.task_id == last
+    return last is not None and not (log.owns(last) or asked or newest)
 
 
 def _done_since(board: Board, robot: Robot) -> None:

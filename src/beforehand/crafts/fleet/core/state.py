@@ -104,6 +104,8 @@ class FleetState:
     """The log whose keys new orders are sent with."""
     order_keys: dict[str, str] = field(default_factory=dict)
     """The key of each robot's last order, as far as this log knows."""
+    asked_in: dict[str, str] = field(default_factory=dict)
+    """The generation of the log in which somebody was last asked what a robot did for another one."""
     traffic: TrafficMemory | None = None
     """The ground and what is planned on it; None where ground is not shared out."""
     robot_places: dict[str, int] = field(init=False)
@@ -332,7 +334,7 @@ def _decision_opened(state: FleetState, event: Event) -> None:
     if decision.evidence.get("orderKey"):  # somebody is asked about it, once
         state.order_keys[decision.about["robotId"]] = decision.evidence["orderKey"]
     if decision.evidence.get("log"):  # and about what came after the last order that this log knows
-        state.order_keys[decision.about["robotId"]] = f"{decision.evidence['log']}-asked"
+        state.asked_in[decision.about["robotId"]] = decision.evidence["log"]
 
 
 def _decision_closed(state: FleetState, event: Event) -> None:
@@ -394,6 +396,7 @@ def snapshot(state: FleetState) -> dict[str, Any]:
         "decisions": [decision.wire() for decision in state.decisions.values()],
         "hold": state.hold.wire(),
         "orderKeys": dict(state.order_keys),
+        "askedIn": dict(state.asked_in),
         "counts": [state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled],
     }
 
@@ -409,6 +412,7 @@ def restore(scene: FleetScene, data: Mapping[str, Any]) -> FleetState:
     state.decisions = {one["id"]: Decision.model_validate(one) for one in data["decisions"]}
     state.hold = Hold.of(data["hold"])
     state.order_keys = dict(data.get("orderKeys", {}))
+    state.asked_in = dict(data.get("askedIn", {}))
     counts = data["counts"]
     state.tasks_made, state.decisions_made, state.completed, state.failed, state.canceled = counts
     state.index()
