@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from beforehand.loop.rows import RowMaker
 from beforehand.model.decision import Decision
+from beforehand.model.event import Event
 from beforehand.model.finding import Finding
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
@@ -189,6 +190,8 @@ class Planner:
     """The steps of a plan in the craft's own form, for `plan -o steps`."""
     begin_again: Callable[[Plan, str, str], Awaitable[Begun]] | None = None
     """Begin to make a plan anew, with a person's note and who asked; it goes on as events."""
+    begun: Callable[[Event], Begun] | None = None
+    """What `begin_again` gave, from the event that it began with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,17 @@ from beforehand.app.leases import HOLD, LOCK, refuse_needed
 from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import asked_here
 from beforehand.model.errors import BeforehandError, ConflictError
-from beforehand.model.event import iso
+from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan
 from beforehand.ports.log import Log
+from beforehand.ports.store import EventFilter
 
 log = Log("beforehand.holds")
 TURN = "hold"
 PATIENCE_S = 5.0
 """How long one thing may take to be told."""
 RUN = "run"
+HELD, CLEARED = "everythingHeld", "everythingCleared"
 Entry = dict[str, Any]
 """One thing that is held: `scene`, `kind`, `what`, and a run's `runId`."""
 
@@ -73,10 +75,23 @@ async def hold_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
             if before is None or listed != kept:
                 since = iso(runtime.now()) if before is None else before["since"]
                 who = by if before is None else before["by"]
-                await _log(runtime, "everythingHeld", {"by": who, "since": since, "what": listed})
+                await _log(runtime, HELD, {"by": who, "since": since, "what": listed})
         could_not = await _each(runtime, listed, _hold_one)
         row = await held(runtime) or {}
         return {"held": True, "already": before is not None, **row, "couldNot": could_not}
+
+
+async def held_by(runtime: Runtime, event: Event) -> dict[str, Any]:
+    """What holding everything came to, from its event; as long as it is held, what could not be held is tried again."""
+    row = await held(runtime) or {}
+    if event.kind != HELD:  # everything was held already
+        return {"held": bool(row), "already": True, "by": "", "since": "", "what": [], **row, "couldNot": []}
+    first = await runtime.store.last_records(event.seq, 1, EventFilter(owner=HOLD[0]))
+    still = row.get("since") == event.data["since"]
+    async with runtime.turns[TURN]:
+        could_not = await _each(runtime, list(event.data["what"]), _hold_one) if still else []
+    already = bool(first) and first[0].kind == HELD
+    return {"held": True, "already": already, **event.data, "couldNot": could_not}
 
 
 async def _runs_to_hold(runtime: Runtime) -> list[Entry]:
@@ -129,9 +144,29 @@ async def clear_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
         # Things first: a crash in between leaves everything held, to be let go again. Runs last: they look at the log.
         could_not = await _each(runtime, things, _clear_one)
         async with runtime.turns[LOCK]:
-            await _log(runtime, "everythingCleared", {"by": by, "since": before["since"], "what": before["what"]})
+            await _log(runtime, CLEARED, {"by": by, "since": before["since"], "what": before["what"]})
         could_not += await _each(runtime, runs, _clear_one)
         return {"held": False, "already": False, "what": before["what"], "couldNot": could_not}
+
+
+async def cleared_by(runtime: Runtime, event: Event) -> dict[str, Any]:
+    """What letting go came to, from its event; runs that a crash kept from going on do so now.
+
+    A run that has gone on since, and was paused again, stays so.
+    """
+    if event.kind != CLEARED:  # nothing was held
+        return {"held": False, "already": True, "what": [], "couldNot": []}
+    what = list(event.data["what"])
+    async with runtime.turns[TURN]:
+        runs = [entry for entry in what if entry["kind"] == RUN and not await _has_gone_on(runtime, entry, event)]
+        could_not = [] if await held(runtime) else await _each(runtime, runs, _clear_one)
+    return {"held": False, "already": False, "what": what, "couldNot": could_not}
+
+
+async def _has_gone_on(runtime: Runtime, entry: Entry, since: Event) -> bool:
+    only = EventFilter(kinds=frozenset({"runUpdated", "runFinished"}), run=entry["runId"])
+    later = await runtime.store.events(since.seq, 1000, only)
+    return any(not event.data.get("paused") for event in later)
 
 
 async def _clear_one(runtime: Runtime, entry: Entry) -> None:
@@ -166,7 +201,7 @@ async def _join(runtime: Runtime, scene: str, row: Mapping[str, Any]) -> None:
     for entry in [*listed, *(entry for entry in new if entry not in listed)]:
         await _hold_one(runtime, entry)  # before it is in the log, for the same reason
     if added := [entry for entry in new if entry not in row["what"]]:
-        await _log(runtime, "everythingHeld", {**row, "what": [*row["what"], *added]})
+        await _log(runtime, HELD, {**row, "what": [*row["what"], *added]})
 
 
 async def keep_runs_held(runtime: Runtime) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from beforehand.adapters.models.recorded import RecordedModel, Recording
+from beforehand.loop.asked import preparing
 from beforehand.model.errors import ModelError
 from beforehand.model.event import Event
 from beforehand.model.secrets import without_secrets
@@ -60,7 +61,8 @@ class LoggedModel:
 
     async def _log(self, kind: str, data: Mapping[str, Any]) -> None:
         place = self._place | {"correlation_id": this_request.get()}
-        await self._store.append([Event(kind, data=_without_secrets(data), ts=self._clock.now_ms(), **place)])
+        with preparing():  # a write that asked a model first is done by what comes after
+            await self._store.append([Event(kind, data=_without_secrets(data), ts=self._clock.now_ms(), **place)])
 
     def _asked(self, ask: Ask) -> dict[str, Any]:
         """The ask with hashes in place of texts, and the texts that were not in the log yet."""

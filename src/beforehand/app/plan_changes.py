@@ -25,7 +25,7 @@ from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan, plan_from
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, RefusedError
-from beforehand.model.event import iso
+from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan, step_wire
 from beforehand.model.reason import Problem
 
@@ -207,6 +207,16 @@ async def begin_again(runtime: Runtime, plan_id: str, note: str = "", *, by: str
     latest = await get_plan(runtime, plan_id)
     planner = planner_named(runtime, latest.origin.planner)
     return None if planner is None or planner.begin_again is None else await planner.begin_again(latest, note, by)
+
+
+async def begun_by(runtime: Runtime, event: Event) -> Begun:
+    """What beginning to make a plan anew came to, from the event that it began with."""
+    plan = await get_plan(runtime, str(event.data["planId"]))
+    planner = planner_named(runtime, plan.origin.planner)
+    if planner is None or planner.begun is None:
+        says = f"Its planner {plan.origin.planner!r} is not installed any more, or does not say what it has begun."
+        raise RefusedError(says, code="plan.no_planner")
+    return planner.begun(event)
 
 
 async def keep_anew(

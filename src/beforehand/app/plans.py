@@ -96,7 +96,7 @@ def review_of(runtime: Runtime, plan: Plan, *, by: str, running: bool) -> Decisi
     effects = ADOPT_EFFECTS if running else REVIEW_EFFECTS
     count = counted(len(plan.steps), "step")
     return Decision(
-        id=review_id(plan),
+        id=review_id(plan.id, plan.version),
         kind="review",
         owner=f"plan:{plan.id}",
         title=f"Review: {plan.name or plan.description or 'a plan'} ({count}, version {plan.version})",
@@ -225,13 +225,13 @@ def owner_of_plans(runtime: Runtime) -> Owner:
     return Owner(answer)
 
 
-def review_id(plan: Plan) -> str:
+def review_id(plan_id: str, version: int) -> str:
     """The id of the review of a version."""
-    return f"{plan.id}-v{plan.version}"
+    return f"{plan_id}-v{version}"
 
 
 async def answer_review(runtime: Runtime, plan: Plan, given: Answering, **about: Any) -> None:
     """Close the review of a version that was taken up in another way, if it is open."""
-    row = await runtime.store.row("decision", review_id(plan))
+    row = await runtime.store.row("decision", review_id(plan.id, plan.version))
     if row is not None and row["status"] == "open":
         await runtime.store.append([answered(runtime, Decision.model_validate(row), given, scene=plan.scene, **about)])

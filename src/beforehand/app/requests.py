@@ -1,7 +1,7 @@
 """Writes with a key: what was answered to each, for a day, so that asking twice does it once.
 
 That a write was done is in the log, in the events it caused. What was answered lies beside the log: it would only be
-there twice.
+there twice. Where a crash came between the two, the event with the key is found again, and the answer is made of it.
 """
 
 import asyncio
@@ -13,10 +13,13 @@ from weakref import WeakValueDictionary
 from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import Asked
 from beforehand.model.errors import BadInputError, ConflictError
+from beforehand.model.event import Event
 
 KEPT_MS = 24 * 3_600_000
 SWEEP_MS = 3_600_000
+PAGE = 1_000
 Answer = dict[str, Any]
+"""`status`, `headers` and `body`; `at` says which of the writes with this key it belongs to."""
 
 
 class Requests:
@@ -29,10 +32,11 @@ class Requests:
 
     @asynccontextmanager
     async def once(self, asked: Asked) -> AsyncIterator[Answer | None]:
-        """What was answered to this write before, or None: then it is new, and has its key to itself until it is done.
+        """What was answered to this write before, or None: it is new, or to be answered from `asked.done`, its event.
 
-        Raises BadInputError when its key was used for something else, ConflictError while it is being done, and when
-        it was done and its answer was never given.
+        It has its key to itself until it is done.
+
+        Raises BadInputError when its key was used for something else, ConflictError while it is being done.
         """
         looking_up = self._looking_up.setdefault(asked.request_id, asyncio.Lock())
         async with looking_up:
@@ -53,21 +57,45 @@ class Requests:
         row = await self.runtime.store.row("request", asked.request_id)
         if row is None or row["at"] < self.runtime.now() - KEPT_MS:
             return None
-        kept = await self.runtime.store.snapshot(_owner(asked))
-        if kept is not None and kept[1].get("refused"):
+        answer = await self._kept(asked, row["at"])
+        if answer is not None and answer.get("refused"):
             asked.again = True
             return None
         _be_the_same(row["content"], asked)
-        if kept is None:
-            raise ConflictError(
-                "This request was done, and its answer was lost. It is not done again.",
-                code="request.answer_lost",
-                hint="Look at what it was about.",
-            )
-        return kept[1]
+        if answer is None:
+            asked.done = await self._event(asked, row["at"])
+            asked.note([asked.done])
+        return answer
+
+    async def _kept(self, asked: Asked, at: int) -> Answer | None:
+        """What was kept for the write that was done then; an answer to an older one with the same key is none."""
+        found = await self.runtime.store.snapshot(_owner(asked))
+        return found[1] if found is not None and found[1] and found[1].get("at", at) == at else None
+
+    async def _event(self, asked: Asked, at: int) -> Event:
+        """The event with this key: nearly always among the newest, since whoever got no answer asks again soon."""
+        store, before, is_recent = self.runtime.store, None, True
+        while is_recent and (records := await store.last_records(before, PAGE)):
+            for record in reversed(records):
+                if asked.request_id.encode() in record.line:
+                    [event] = await store.events(record.seq - 1, 1)
+                    if event.about.get("requestId") == asked.request_id:
+                        return event
+            before = records[0].seq
+            is_recent = (await store.events(before - 1, 1))[0].ts > at - KEPT_MS
+        raise ConflictError(
+            "This request was done, and the events that say what came of it were deleted since.",
+            code="request.deleted",
+            hint="Look at what it was about.",
+        )
 
     async def keep(self, asked: Asked, answer: Answer, what: str, by: str) -> None:
-        """Keep what is answered to a write that was done; one that left no events gets one of its own."""
+        """Keep what is answered to a write that was done; one that left no events gets one of its own.
+
+        A server that stands by does itself only what leaves nothing, and has no log to write that into.
+        """
+        if self.runtime.stands_by:
+            return
         if not asked.kept:
             await self.runtime.log("requestDone", {"what": what, "by": by}, owner="requests")
         await self._save(asked, answer)
@@ -79,8 +107,11 @@ class Requests:
             await self._save(asked, {"refused": True})
 
     async def _save(self, asked: Asked, answer: Answer) -> None:
-        store = self.runtime.store
-        await store.save_snapshot(_owner(asked), await store.last_seq(), answer)
+        store, at = self.runtime.store, asked.at
+        if at is None:  # somebody else wrote its events: a workflow
+            row = await store.row("request", asked.request_id)
+            at = None if row is None else row["at"]
+        await store.save_snapshot(_owner(asked), await store.last_seq(), {**answer, "at": at})
 
     async def _sweep(self) -> None:
         now = self.runtime.now()

@@ -25,7 +25,7 @@ async def plan_review(runtime: Runtime, plan_id: str, version: int | None = None
     """A version's review, its risks, why it would not start as things are, and the runs of the plan, newest first."""
     plan = await get_plan(runtime, plan_id, version)
     head = await runtime.store.row("planHead", plan_id) or {}
-    decision = await runtime.store.row("decision", review_id(plan))
+    decision = await runtime.store.row("decision", review_id(plan.id, plan.version))
     runs = await runtime.store.rows("run", parent=plan_id)
     shown = {
         "planId": plan_id,

@@ -10,13 +10,15 @@ from beforehand.app.plans import answer_review
 from beforehand.app.runs import refuse_bad_args, refuse_by_reasons
 from beforehand.app.runtime import Runtime
 from beforehand.engine.decide import record
-from beforehand.engine.inputs import Adopted, Answered
+from beforehand.engine.inputs import Adopted, Answered, RunInput
 from beforehand.engine.references import references_in
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.verb_values import INSERT, fitting
+from beforehand.loop.asked import preparing
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError
+from beforehand.model.plan import Step
 from beforehand.model.reason import unknown
 
 
@@ -39,21 +41,37 @@ async def _answer(runtime: Runtime, decision: Decision, given: Answering) -> Non
     run = await runtime.runs.state(run_id)
     value = await _checked_retry(runtime, run, decision, given.verb, given.value)
     answer = Answered(runtime.now(), decision.id, given.verb, value, given.note, given.by)
-    inputs: list[Any] = [answer]
-    if given.verb == "replan":
-        plan, _ = await replan_running(runtime, run, by=given.by)
-        await answer_review(runtime, plan, Answering("adopt", by=given.by))
-        inputs = [Adopted(runtime.now(), plan, given.by, answer)]
-    elif given.verb == "insert":
-        value = fitting("insert", INSERT, value)  # decisions of older logs do not say what they take
-        inputs.insert(0, await _inserted(runtime, run, decision, value, given.by))
-    for item in inputs:
-        if given.carry_on:
-            refuse_by_reasons(await runtime.runs.send(run_id, item))
-        else:
-            verdict = record(run, item, runtime.catalog)
-            refuse_by_reasons(verdict)
-            await runtime.store.append(verdict.events)
+    item: RunInput = answer
+    with preparing():  # the answer is given when the run takes it; a version before it is made again if need be
+        if given.verb == "replan":
+            plan, _ = await replan_running(runtime, run, by=given.by)
+            await answer_review(runtime, plan, Answering("adopt", by=given.by))
+            item = Adopted(runtime.now(), plan, given.by, answer)
+        elif given.verb == "insert":
+            value = fitting("insert", INSERT, value)  # decisions of older logs do not say what they take
+            if not _is_inserted(run, value):
+                await _hand_in(runtime, run, await _inserted(runtime, run, decision, value, given.by), given.carry_on)
+    await _hand_in(runtime, run, item, given.carry_on)
+
+
+async def _hand_in(runtime: Runtime, run: RunState, item: RunInput, carry_on: bool) -> None:
+    if carry_on:
+        refuse_by_reasons(await runtime.runs.send(run.run_id, item))
+        return
+    verdict = record(run, item, runtime.catalog)
+    refuse_by_reasons(verdict)
+    await runtime.store.append(verdict.events)
+
+
+def _is_inserted(run: RunState, value: Any) -> bool:
+    """Whether the run follows these steps already: a crash came between them and the answer that brought them."""
+    known = {step.id: step for step in run.plan.steps}
+    return all(isinstance(step, Mapping) and _is_like(known.get(step.get("id", "")), step) for step in value["steps"])
+
+
+def _is_like(step: Step | None, said: Mapping[str, Any]) -> bool:
+    args = said.get("args") or {}
+    return step is not None and step.tool == said.get("tool") and {**step.args, **args} == step.args
 
 
 async def check_answer(runtime: Runtime, decision: Decision, verb: str, value: Any) -> None:

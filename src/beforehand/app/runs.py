@@ -31,6 +31,7 @@ from beforehand.engine.machines import machines_of
 from beforehand.engine.state import RunState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan
+from beforehand.loop.asked import preparing
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import Event, Verdict, iso
@@ -76,7 +77,7 @@ async def start_run(
 
 async def open_review(runtime: Runtime, plan: Plan) -> Decision:
     """The review that a start of this version would answer; ConflictError where there is none that can be."""
-    row = await runtime.store.row("decision", review_id(plan))
+    row = await runtime.store.row("decision", review_id(plan.id, plan.version))
     if row is not None and row["status"] == "open" and "start" in row["verbs"]:
         return Decision.model_validate(row)
     runs = [run["runId"] for run in await runtime.store.rows("run", parent=plan.id) if run["version"] == plan.version]
@@ -122,7 +123,7 @@ async def _made_ready(runtime: Runtime, plan: Plan) -> AsyncIterator[None]:
         yield
     except BeforehandError:
         for name in rested:
-            with suppress(ConflictError):  # somebody else has begun to work there meanwhile
+            with suppress(ConflictError), preparing():  # somebody else has begun to work there meanwhile
                 await deactivate_scene(runtime, name)
         raise
 
@@ -193,12 +194,21 @@ async def recover_runs(runtime: Runtime) -> int:
     recovered = 0
     await keep_runs_held(runtime)
     for row in await runtime.store.rows("run", open=True):
+        await close_adopted(runtime, row)
         try:
             await runtime.runs.recover(row["runId"])
             recovered += 1
         except BeforehandError as error:  # a workspace that is gone: this run stands still, the others go on
             log.error("a run could not be resumed", run=row["runId"], says=error.says)
     return recovered
+
+
+async def close_adopted(runtime: Runtime, head: Mapping[str, Any]) -> None:
+    """The review of the version a run follows is answered by that, also where a crash came before it was closed."""
+    row = await runtime.store.row("decision", review_id(str(head["planId"]), int(head["version"])))
+    if row is not None and row["status"] == "open":
+        given = Answering("adopt")
+        await runtime.store.append([answered(runtime, Decision.model_validate(row), given, scene=head.get("scene"))])
 
 
 async def _run_head(runtime: Runtime, run_id: str) -> dict[str, Any]:

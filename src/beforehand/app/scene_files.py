@@ -22,6 +22,7 @@ from beforehand.model.words import counted
 from beforehand.ports.private_files import PrivateFiles
 
 FOLDER = "files"
+SAVED = "sceneFileSaved"
 MOST_BYTES = 1024 * 1024
 MOST_FILES = 1000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -72,7 +73,7 @@ async def save_file(runtime: Runtime, name: str, document: Any) -> dict[str, Any
         entry = {"sha256": sha256, "bytes": len(content), "form": form_of(name).says, "savedAt": iso(runtime.now())}
         await asyncio.to_thread(_write, runtime.files, name, content, {**known, name: entry})
         data = {"name": name, **entry}
-        await runtime.log("sceneFileSaved", data, owner=f"file:{name}", fileId=name)
+        await runtime.log(SAVED, data, owner=f"file:{name}", fileId=name)
         return data
 
 

@@ -10,6 +10,7 @@ from beforehand.app.documents import parse
 from beforehand.app.examples import example_files, find_document, no_scene
 from beforehand.app.holds import standing_still
 from beforehand.app.runtime import Runtime
+from beforehand.loop.asked import preparing
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import iso
 from beforehand.model.reason import Problem, UnknownName, name_list, unknown
@@ -129,8 +130,9 @@ async def activate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
         if scenes is None:
             raise ConflictError(f"No craft for scenes of kind {row['kind']!r} is installed.", code="scene.no_craft")
         _refuse_shared(runtime, name, scenes.machines(row["document"]))
-        async with standing_still(runtime, name):
-            await scenes.activate(name, row["document"])
+        with preparing():  # what its craft sees of the machines, and that they stand still while everything is held
+            async with standing_still(runtime, name):
+                await scenes.activate(name, row["document"])
         return await _made_live(runtime, row)
 
 
@@ -175,7 +177,8 @@ async def deactivate_scene(runtime: Runtime, name: str) -> dict[str, Any]:
         scenes = runtime.scenes_of(row["kind"])
         await _refuse_running(runtime, name)
         if scenes is not None:
-            await scenes.deactivate(name)
+            with preparing():
+                await scenes.deactivate(name)
         if row.get("active"):
             row = {**{key: value for key, value in row.items() if key != "changed"}, "active": False}
             await runtime.log("sceneDeactivated", row, owner=f"scene:{name}", scene=name, sceneId=name)

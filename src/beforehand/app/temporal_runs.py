@@ -66,7 +66,8 @@ class TemporalRuns:
     async def send(self, run_id: str, given: RunInput) -> Verdict[Any]:
         head = await run_head_in(self._runtime.store, run_id)
         asked = asked_here()
-        told = await self._engine.hand_in(run_id, input_document(given), _asked_document(asked))
+        document = _asked_document(asked)
+        told = await self._engine.hand_in(run_id, input_document(given), document)
         self._follow(run_id, head, start=False)
         if told["expired"] is not None:
             raise ExpiredError(
@@ -74,9 +75,9 @@ class TemporalRuns:
                 hint="Ask again if it is still wanted.",
                 extra={"now": told["expired"]},
             )
-        if asked is not None:
+        if asked is not None and document is not None:
             asked.decided = True
-            asked.kept = asked.kept or bool(told["events"]) or "done" in told
+            asked.kept = asked.kept or ("requestId" in document and (bool(told["events"]) or "done" in told))
         return Verdict(reasons=tuple(Reason.model_validate(reason) for reason in told["reasons"]))
 
     async def state(self, run_id: str) -> RunState:
@@ -148,6 +149,7 @@ def _asked_document(asked: Asked | None) -> dict[str, Any] | None:
     """The write that asks, as far as it matters to the decision."""
     if asked is None:
         return None
-    key = {} if asked.kept or not asked.request_id else {"requestId": asked.request_id, "requestHash": asked.content}
+    is_its_own = bool(asked.request_id) and not asked.kept and not asked.preparing
+    key = {} if not is_its_own else {"requestId": asked.request_id, "requestHash": asked.content}
     again = {"again": True} if asked.again else {}
     return {"deadline": None if asked.decided else asked.deadline_ms, **key, **again}

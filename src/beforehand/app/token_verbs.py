@@ -4,9 +4,13 @@ from typing import Any
 
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
+from beforehand.model.event import Event, iso
+from beforehand.ports.store import EventFilter
 
 TURN = "tokens"
 OWNER = "tokens"
+LATER = 10_000
+"""How many later events of tokens are looked at."""
 
 
 async def add_token(runtime: Runtime, tokens: Tokens, name: str, role: str, *, by: str = "") -> dict[str, Any]:
@@ -20,6 +24,30 @@ async def add_token(runtime: Runtime, tokens: Tokens, name: str, role: str, *, b
         token = tokens.add(name, role, runtime.now())
         made = next(entry for entry in tokens.list() if entry["name"] == name)
     return {**made, "token": token}
+
+
+async def added_by(runtime: Runtime, tokens: Tokens, event: Event) -> dict[str, Any]:
+    """The token that an event says was made; made now, and with its secret, where a crash came before that.
+
+    Its secret is shown to nobody a second time, and what was revoked since stays revoked.
+    """
+    name, role, owner = event.data["name"], event.data["role"], EventFilter(owner=OWNER)
+    async with runtime.turns[TURN]:
+        since = [one.kind for one in await runtime.store.events(event.seq, LATER, owner) if one.data["name"] == name]
+        found = next((entry for entry in tokens.list() if entry["name"] == name), None)
+        if found is None and not since:
+            token = tokens.add(name, role, event.ts)
+            return {"name": name, "role": role, "createdAt": iso(event.ts), "token": token}
+    return {"name": name, "role": role, "createdAt": iso(event.ts)}
+
+
+async def revoked_by(runtime: Runtime, tokens: Tokens, event: Event) -> None:
+    """Revoke what an event says was revoked, where a crash came before that; one made since under its name stays."""
+    name, owner = event.data["name"], EventFilter(owner=OWNER)
+    async with runtime.turns[TURN]:
+        since = [one.kind for one in await runtime.store.events(event.seq, LATER, owner) if one.data["name"] == name]
+        if not since and any(entry["name"] == name for entry in tokens.list()):
+            tokens.revoke(name)
 
 
 async def revoke_token(runtime: Runtime, tokens: Tokens, name: str, *, by: str = "") -> None:

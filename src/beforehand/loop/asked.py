@@ -2,7 +2,8 @@
 
 Both are looked at where the write is decided: when its first events are appended, or when a driver takes it out of its
 mailbox. The key travels in the `about` of the first of those events, so that what was done and that it was done become
-durable together.
+durable together. What a verb only prepares with (`preparing`) goes without the key: a crash after it leaves the write
+undone, and asking again does all of it.
 """
 
 import asyncio
@@ -28,8 +29,14 @@ class Asked:
     decided: bool = False
     kept: bool = False
     """Whether its events are in the log."""
+    at: int | None = None
+    """When the first of them happened, in ms since 1970."""
+    preparing: bool = False
+    """Whether what is appended now only prepares for it."""
     again: bool = False
-    """Whether it was refused before, although something of it is in the log: then it is done anew."""
+    """Whether it is done anew, although something of it is in the log."""
+    done: Event | None = None
+    """The event with its key, where it was done before and its answer was not kept: it is answered from the log."""
     task: "asyncio.Task[Any] | None" = field(default_factory=asyncio.current_task)
 
     def decide(self, now_ms: int) -> None:
@@ -48,11 +55,19 @@ class Asked:
         self.decided = False
 
     def marked(self, events: Sequence[Event]) -> Sequence[Event]:
-        """The events with the key in the first of them, unless it is in the log already."""
-        if not self.request_id or self.kept or not events:
+        """The events with the key in the first of them; the very same ones where it is not to be there."""
+        if not self.request_id or self.kept or self.preparing or not events:
             return events
         about = {**events[0].about, "requestId": self.request_id, "requestHash": self.content}
         return [replace(events[0], about=about), *events[1:]]
+
+    def note(self, marked: Sequence[Event]) -> None:
+        """Events with the key have become durable."""
+        self.kept, self.at = True, marked[0].ts
+
+    def renew(self) -> None:
+        """It is done anew, although the log has it."""
+        self.kept, self.at, self.done, self.again = False, None, None, True
 
 
 _asked: ContextVar[Asked | None] = ContextVar("asked", default=None)
@@ -74,6 +89,23 @@ def asked_here() -> Asked | None:
     return asked if asked is not None and asked.task is asyncio.current_task() else None
 
 
+@contextmanager
+def preparing() -> Iterator[None]:
+    """What is appended inside, in this very task, only prepares for the write: without it the write is not done.
+
+    It must be harmless to do it twice, and what refuses the write afterwards need not take it back.
+    """
+    asked = asked_here()
+    if asked is None:
+        yield
+        return
+    before, asked.preparing = asked.preparing, True
+    try:
+        yield
+    finally:
+        asked.preparing = before
+
+
 class AskedStore:
     """A store whose appends look at the write that asked for them; everything else is the store's own."""
 
@@ -89,8 +121,10 @@ class AskedStore:
         if asked is None or not events:
             return await self._store.append(events)
         asked.decide(self._clock.now_ms())
-        done = await self._store.append(asked.marked(events))
-        asked.kept = True
+        marked = asked.marked(events)
+        done = await self._store.append(marked)
+        if marked is not events:
+            asked.note(marked)
         return done
 
 

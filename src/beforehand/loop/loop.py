@@ -33,12 +33,17 @@ Waiting = tuple[InputT, "asyncio.Future[Verdict[CommandT]] | None", Asked | None
 """An input, who waits for its verdict, the write that asked for it, and the span it was asked in."""
 
 
+def by_reasons(verdict: Verdict[Any]) -> bool:
+    """Whether what was asked for was refused: events beside a refusal are not what was asked for."""
+    return bool(verdict.reasons)
+
+
 class Loop(Generic[InputT, CommandT]):
     """A mailbox and what happens to it.
 
     `decide` gives the verdict on one input and moves the driver's state on; `carry_out` starts a command and returns
     at once; `gone` is the error for whoever asks after the loop has ended; `snapshot` gives the state to keep, for
-    owners that live long.
+    owners that live long; `refused` says of a verdict whether the write that asked for it counts as not done.
     """
 
     def __init__(
@@ -51,6 +56,7 @@ class Loop(Generic[InputT, CommandT]):
         carry_out: Callable[[CommandT], None],
         gone: Callable[[], UnavailableError],
         snapshot: Snapshot | None = None,
+        refused: Callable[[Verdict[Any]], bool] = by_reasons,
     ) -> None:
         self.owner = owner
         self.last_seq = 0
@@ -60,6 +66,7 @@ class Loop(Generic[InputT, CommandT]):
         self._carry_out = carry_out
         self._gone = gone
         self._snapshot = snapshot
+        self._refused = refused
         self._mailbox: deque[Waiting[InputT, CommandT]] = deque()
         self._watchers: list[tuple[Condition, asyncio.Future[None]]] = []
         self._beside: set[asyncio.Task[None]] = set()
@@ -136,7 +143,7 @@ class Loop(Generic[InputT, CommandT]):
         events: list[Event] = []
         commands: list[tuple[CommandT, Span | None]] = []
         replies: list[tuple[asyncio.Future[Verdict[CommandT]], Verdict[CommandT]]] = []
-        asked_for: list[Asked] = []
+        asked_for: list[tuple[Asked, Sequence[Event]]] = []
         taken, self._mailbox = self._mailbox, deque()
         traced = is_tracing()
         try:
@@ -144,9 +151,12 @@ class Loop(Generic[InputT, CommandT]):
                 if asked is not None and not self._is_in_time(asked, reply):
                     continue
                 verdict, decision = self._traced(given, parent) if traced else (self._decide(given), None)
-                events += verdict.events if asked is None else asked.marked(verdict.events)
-                if asked is not None and verdict.events:
-                    asked_for.append(asked)
+                marked: Sequence[Event] = verdict.events
+                if asked is not None and not self._refused(verdict):
+                    marked = asked.marked(verdict.events)
+                    if marked is not verdict.events:
+                        asked_for.append((asked, marked))
+                events += marked
                 commands += [(command, decision) for command in verdict.commands]
                 if reply is not None:
                     replies.append((reply, verdict))
@@ -155,8 +165,8 @@ class Loop(Generic[InputT, CommandT]):
         except BaseException:
             self._mailbox.extendleft(reversed(taken))  # nobody is left waiting for an answer
             raise
-        for asked in asked_for:
-            asked.kept = True
+        for asked, marked in asked_for:
+            asked.note(marked)
         for command, decision in commands:
             if decision is None:
                 self._carry_out(command)

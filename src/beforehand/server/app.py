@@ -22,6 +22,7 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
 from beforehand.model.hosts import is_loopback
 from beforehand.server import console_files, errors
+from beforehand.server.answers import AnsweredFromLog, from_log, tell
 from beforehand.server.auth import AuthMiddleware, is_open
 from beforehand.server.event_shapes import ALWAYS_NAMED
 from beforehand.server.handing_on import HandingOn
@@ -159,7 +160,7 @@ def _calls(routers: Sequence[APIRouter]) -> list[BaseRoute]:
     if which not in _prepared:
         together = APIRouter()
         for router in routers:
-            together.include_router(router, prefix=BASE)
+            together.include_router(router, prefix=BASE, dependencies=[from_log])
         _prepared[which] = together.routes  # they hold the routers, so that nothing else gets their ids
     return _prepared[which]
 
@@ -188,6 +189,7 @@ def create_app(
     )
     app.parts = http_parts(crafts or load_crafts())
     errors.install(app)
+    app.add_exception_handler(AnsweredFromLog, tell)
     app.include_router(state.router_with([part.state for part in app.parts]), prefix=BASE)
     app.router.routes.extend(_calls((*ROUTERS, *(router for part in app.parts for router in part.routers))))
     console_files.install(app)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import AfterValidator
 
 from beforehand.model.base import WireModel
+from beforehand.server.answers import DoneWrite, answered_from, changes_nothing
 from beforehand.server.callers import CallerDep, RuntimeDep, admins_only
 from beforehand.server.request_shapes import Nothing, takes
 from beforehand.server.requests import body, document_body
@@ -39,6 +40,7 @@ class HttpPart:
 __all__ = [
     "APIRouter",
     "CallerDep",
+    "DoneWrite",
     "HttpPart",
     "Json",
     "NoBody",
@@ -50,7 +52,9 @@ __all__ = [
     "Shape",
     "WireModel",
     "admins_only",
+    "answered_from",
     "body",
+    "changes_nothing",
     "document_body",
     "gives",
     "gives_content",

@@ -24,6 +24,7 @@ KEY, DEADLINE = "Idempotency-Key", "Beforehand-Deadline"
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 _WHOLE_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _KEPT_HEADERS = ("content-type", "etag", "location")
+_REPLAYED = (b"idempotency-replayed", b"true")
 
 
 INSTEAD = "answer_to_keep"
@@ -70,7 +71,9 @@ class WriteMiddleware:
         messages: list[Message] = []
         async with requests.once(asked) as known:
             if known is None:
-                asked.decide_by(runtime.now())
+                if asked.done is None:
+                    asked.decide_by(runtime.now())
+                asked.decided = asked.done is not None
                 messages = await self._do(requests, asked, scope, Body(body, receive))
         if known is not None:
             await _again(known)(scope, receive, send)
@@ -78,7 +81,10 @@ class WriteMiddleware:
             await send(message)
 
     async def _do(self, requests: Requests, asked: Asked, scope: Scope, receive: Receive) -> list[Message]:
-        """Have it done, and keep the answer before it is given."""
+        """Have it done, or answered from the log, and keep the answer before it is given.
+
+        What the log says was done stays done, even if its answer cannot be given now.
+        """
         messages: list[Message] = []
 
         async def collect(message: Message) -> None:
@@ -92,7 +98,9 @@ class WriteMiddleware:
                 what = f"{scope['method']} {scope['path']}"
                 answer = scope["state"].get(INSTEAD, answer)
                 await requests.keep(asked, answer, what, scope["state"]["caller"].name)
-            else:
+                if asked.done is not None:
+                    messages[0]["headers"] = [*messages[0]["headers"], _REPLAYED]  # the start of the answer
+            elif asked.done is None and answer["status"] < 500:
                 await requests.refuse(asked)
         return messages
 
@@ -156,4 +164,6 @@ def _answer_in(messages: list[Message]) -> Answer:
 
 
 def _again(answer: Answer) -> Response:
-    return Response(answer["body"], answer["status"], {**answer["headers"], "Idempotency-Replayed": "true"})
+    given = Response(answer["body"], answer["status"], answer["headers"])
+    given.raw_headers.append(_REPLAYED)
+    return given

@@ -24,7 +24,7 @@ from beforehand.crafts.agent.core.inputs import (
 )
 from beforehand.crafts.agent.core.session import advanced
 from beforehand.crafts.agent.core.world import ticks
-from beforehand.loop.asked import asked_here
+from beforehand.loop.asked import asked_here, preparing
 from beforehand.loop.loop import Loop
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BeforehandError, UnavailableError
@@ -75,7 +75,13 @@ class SessionDriver:
         self._waiting: set[asyncio.Future[None]] = set()
         """Skips in real time, told of everything that happens."""
         self._loop: Loop[SessionInput, Steer] = Loop(
-            state.owner, store, clock, decide=self._decide, carry_out=self._steer, gone=self._gone
+            state.owner,
+            store,
+            clock,
+            decide=self._decide,
+            carry_out=self._steer,
+            gone=self._gone,
+            refused=lambda verdict: not verdict.events,  # a refused command is logged, and answered as one
         )
         self._set_due()
 
@@ -120,7 +126,8 @@ class SessionDriver:
             at = self.state.body.next_instant()
             await self._wait_for(min(until, NEVER if at is None else at))
             if self.state.is_open:
-                await self.request(TimePassed(min(until, self.tick_now())))
+                with preparing():  # the skip itself is what is said when it is over
+                    await self.request(TimePassed(min(until, self.tick_now())))
         now = min(until, self.tick_now())
         return await self.request(Said(text, by, now, waited=now - since))
 

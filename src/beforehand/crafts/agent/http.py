@@ -1,6 +1,6 @@
 """Sessions over HTTP: started, commanded, looked at, and replayed to any tick."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import Query, Response
 from pydantic import Field
@@ -12,6 +12,7 @@ from beforehand.model.errors import BadInputError
 from beforehand.server.kit import (
     APIRouter,
     CallerDep,
+    DoneWrite,
     HttpPart,
     Json,
     ProblemShape,
@@ -19,6 +20,7 @@ from beforehand.server.kit import (
     SceneQuery,
     Shape,
     WireModel,
+    answered_from,
     body,
     gives,
     gives_content,
@@ -154,6 +156,19 @@ TickQuery = Annotated[int | None, Query(ge=0, le=10**9, description="As it was a
 PNG = gives_content("A PNG of 512 by 512 pixels.", {"image/png": {}})
 
 
+async def as_started(done: DoneWrite) -> Any:
+    return await done.runtime.service(Sessions).show(done.about("sessionId"))
+
+
+async def as_replied(done: DoneWrite) -> Any:
+    return await done.runtime.service(Sessions).reply(done.event)
+
+
+async def as_disturbed(done: DoneWrite) -> Any:
+    data = done.event.data
+    return {"sessionId": data["sessionId"], "tick": data["givenTick"], **data["fault"]}
+
+
 @router.post(
     "",
     status_code=201,
@@ -161,6 +176,7 @@ PNG = gives_content("A PNG of 512 by 512 pixels.", {"image/png": {}})
     openapi_extra=takes(NewSession),
     responses=gives(SessionShape, 201),
 )
+@answered_from(as_started)
 async def start_session(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[NewSession, body(NewSession)]) -> Json:
     """Start a session; 409 while another one, or a run, has the body."""
     if asked.model and asked.policy:
@@ -207,6 +223,7 @@ async def get_session(runtime: RuntimeDep, session_id: str, tick: TickQuery = No
     openapi_extra=takes(SessionCommand),
     responses=gives(CommandShape),
 )
+@answered_from(as_replied)
 async def command_session(
     runtime: RuntimeDep, caller: CallerDep, session_id: str, asked: Annotated[SessionCommand, body(SessionCommand)]
 ) -> Json:
@@ -249,6 +266,7 @@ async def get_picture(runtime: RuntimeDep, session_id: str, tick: TickQuery = No
     openapi_extra=takes(SessionFault),
     responses=gives(SessionFaultShape),
 )
+@answered_from(as_disturbed)
 async def inject(runtime: RuntimeDep, session_id: str, asked: Annotated[SessionFault, body(SessionFault)]) -> Json:
     """Let something go wrong in the simulated home."""
     return Json(await runtime.service(Sessions).disturb(session_id, asked.wire()))

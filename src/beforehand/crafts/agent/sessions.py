@@ -1,18 +1,18 @@
 """The sessions of a runtime: homes made live, sessions started and found again in the log, what is asked of them."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from beforehand.app.craft import Answering, Moving
-from beforehand.app.decisions import close_decision
+from beforehand.app.decisions import answered
 from beforehand.app.holds import everything_held, held
 from beforehand.app.ids import new_id
 from beforehand.app.leases import LOCK, refuse_held
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, no_scene_of
-from beforehand.crafts.agent.core.deciding import STARTED, SessionState, SteeredBy, folded, started
+from beforehand.crafts.agent.core.deciding import STARTED, SessionState, SteeredBy, folded, refusals, started
 from beforehand.crafts.agent.core.inputs import Answered, Held, LetGo, WentWrong
 from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.core.session import CLOCKS, Clock, Session
@@ -22,10 +22,12 @@ from beforehand.crafts.agent.driver import SessionDriver, Steering
 from beforehand.crafts.agent.plug_ins import load_verbs
 from beforehand.crafts.agent.sentences import told
 from beforehand.crafts.agent.worlds import open_world
+from beforehand.loop.asked import preparing
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError, UnavailableError
 from beforehand.model.event import Event, from_iso
+from beforehand.model.reason import Reason
 from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter, Store
@@ -132,7 +134,8 @@ class Sessions:
         """A home that is live, made so where it is not; NotFoundError with the homes there are."""
         await self.scene(name)
         if name not in self.homes:
-            await activate_scene(self.runtime, name)
+            with preparing():
+                await activate_scene(self.runtime, name)
         return self.homes[name]
 
     async def world_of(self, name: str, scene: HomeScene) -> Mapping[str, Any] | None:
@@ -154,8 +157,11 @@ class Sessions:
 
     # -- starting and taking up ------------------------------------------------------------------------------------
 
-    async def start(self, asked: Asked, *, correlation_id: str = "") -> SessionState:
-        """Start a session; ConflictError `machine.held` while somebody else has the body."""
+    async def start(self, asked: Asked, *, correlation_id: str = "", also: Sequence[Event] = ()) -> SessionState:
+        """Start a session; ConflictError `machine.held` while somebody else has the body.
+
+        `also` becomes durable with its beginning.
+        """
         if asked.clock not in CLOCKS:
             raise BadInputError.unknown("clock", asked.clock, CLOCKS, code="session.clock")
         scene = await self.home(asked.scene)
@@ -168,7 +174,8 @@ class Sessions:
                 self._refuse_session(asked.scene)
             state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene, scene))
             steering = self._steering(state)
-            await self.runtime.store.append([started(state, scene.wire(), self.runtime.now(), correlation_id)])
+            began = started(state, scene.wire(), self.runtime.now(), correlation_id)
+            await self.runtime.store.append([began, *also])
         self._drive(state, steering)
         return state
 
@@ -253,20 +260,24 @@ class Sessions:
         """Take a session up again whose driver stopped on a bug."""
         await self._take_up(owner.partition(":")[2])
 
-    async def from_log(self, session_id: str, *, until_tick: int | None = None) -> SessionState:
-        """A session as the log has it, or as it was at a tick."""
+    async def from_log(
+        self, session_id: str, *, until_tick: int | None = None, before: int | None = None
+    ) -> SessionState:
+        """A session as the log has it, or as it was at a tick, or before an event."""
         state: SessionState | None = None
         after, owner = 0, f"session:{session_id}"
         while events := await self.runtime.store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
             for event in events:
+                if state is not None and event.seq == before:
+                    return state
                 if state is None and event.kind == STARTED:
                     state = self._first(event)
                 elif state is not None:
                     if until_tick is not None and int(event.data.get("givenTick", 0)) > until_tick:
                         return _at(state, until_tick)
-                    before, state = state, folded(state, event)
+                    last, state = state, folded(state, event)
                     if until_tick is not None and state.body.tick > until_tick:
-                        return _at(before, until_tick)
+                        return _at(last, until_tick)
             after = events[-1].seq
         if state is None:
             raise await self._unknown(session_id)
@@ -313,6 +324,14 @@ class Sessions:
             )
         given = next(event for event in verdict.events if event.kind == "commandGiven")
         return {**given.data, "reasons": [reason.wire() for reason in verdict.reasons]}
+
+    async def reply(self, event: Event) -> dict[str, Any]:
+        """The reply to a command, from its event; why it was refused is decided once more."""
+        reasons: tuple[Reason, ...] = ()
+        if event.data["refused"]:
+            before = await self.from_log(str(event.data["sessionId"]), before=event.seq)
+            reasons = refusals(before, event)
+        return {**event.data, "reasons": [reason.wire() for reason in reasons]}
 
     async def disturb(self, session_id: str, fault: Mapping[str, Any]) -> dict[str, Any]:
         driver = await self.driver(session_id)
@@ -374,11 +393,13 @@ class Sessions:
             if verdict.reasons:
                 raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
             return
+        closed = answered(self.runtime, decision, given)
         if given.verb == "again":
-            await self._again(session_id, given.by)
-        await close_decision(self.runtime, decision, given)
+            await self._again(session_id, given.by, closed)
+        else:
+            await self.runtime.store.append([closed])
 
-    async def _again(self, session_id: str, by: str) -> None:
+    async def _again(self, session_id: str, by: str, closed: Event) -> None:
         row = await self.show(session_id)
         steered_by: SteeredBy = row["steeredBy"]
         await self.start(
@@ -392,7 +413,8 @@ class Sessions:
                 row.get("maxSteps"),
                 by,
                 options={name: row[name] for name in OPTIONS if name in row},
-            )
+            ),
+            also=[closed],
         )
 
     async def looked_after(self, session_id: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.crafts.cell.state_follower import StateFollower
 from beforehand.engine.machines import machine_of
+from beforehand.loop.asked import preparing
 from beforehand.loop.edge import refuse_unled
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
@@ -149,7 +150,8 @@ class Cells:
         One that is live is looked at: what starts now, starts from how things are in this very moment.
         """
         if name not in self.live:
-            await activate_scene(self.runtime, name)
+            with preparing():
+                await activate_scene(self.runtime, name)
             return
         with suppress(Fault):  # one that does not answer is where it was last seen, as far as anybody knows
             await self._look(name)
@@ -182,7 +184,8 @@ class Cells:
             self._written[name] += 1
             known = await self._state_row(name) or {}
             if {key: value for key, value in known.items() if key != "saidBy"} != data:
-                await self._log_state(name, data, correlation_id)
+                with preparing():  # what is seen of a machine is no write of whoever had it looked at
+                    await self._log_state(name, data, correlation_id)
 
     async def _log_state(self, name: str, data: Mapping[str, Any], correlation_id: str = "") -> None:
         await self.runtime.log(

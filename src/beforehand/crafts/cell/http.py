@@ -1,12 +1,25 @@
 """Robot cells: where the robot stands and what it holds, set by a person, and what its simulator does wrong."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from beforehand.crafts.cell.cells import Cells, read_fault
 from beforehand.model.errors import BadInputError
-from beforehand.server.kit import APIRouter, CallerDep, HttpPart, Json, RuntimeDep, Shape, WireModel, body, gives, takes
+from beforehand.server.kit import (
+    APIRouter,
+    CallerDep,
+    DoneWrite,
+    HttpPart,
+    Json,
+    RuntimeDep,
+    Shape,
+    WireModel,
+    answered_from,
+    body,
+    gives,
+    takes,
+)
 
 Text = Annotated[str, Field(strict=True, max_length=1_000)]
 
@@ -43,6 +56,15 @@ class CellFaultShape(Shape):
 router = APIRouter(prefix="/cells", tags=["cell"])
 
 
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Cells).document(done.path["scene"])
+
+
+async def as_injected(done: DoneWrite) -> Any:
+    given = CellFaultBody.model_validate(await done.request.json())
+    return {"scene": done.path["scene"], **read_fault(given.fault, given.target).wire()}
+
+
 @router.get("", operation_id="listCells", responses=gives(list[CellShape]))
 async def list_cells(runtime: RuntimeDep) -> Json:
     """Every cell the home knows, with its state."""
@@ -56,6 +78,7 @@ async def get_cell(runtime: RuntimeDep, scene: str) -> Json:
 
 
 @router.patch("/{scene}", operation_id="setCell", openapi_extra=takes(CellPatch), responses=gives(CellShape))
+@answered_from(as_it_is)
 async def set_cell(
     runtime: RuntimeDep, caller: CallerDep, scene: str, asked: Annotated[CellPatch, body(CellPatch)]
 ) -> Json:
@@ -73,6 +96,7 @@ async def set_cell(
     openapi_extra=takes(CellFaultBody),
     responses=gives(CellFaultShape),
 )
+@answered_from(as_injected)
 async def inject(runtime: RuntimeDep, scene: str, asked: Annotated[CellFaultBody, body(CellFaultBody)]) -> Json:
     """Let the simulated controller go wrong: fail, stall, power, tool_missing or verify."""
     return Json(await runtime.service(Cells).inject(scene, read_fault(asked.fault, asked.target)))

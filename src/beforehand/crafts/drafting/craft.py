@@ -30,7 +30,7 @@ def open_drafts(runtime: Runtime) -> Parts:
 
     return Parts(
         service=drafts,
-        planner=Planner(PLANNER, begin_again=drafts.begin_again),
+        planner=Planner(PLANNER, begin_again=drafts.begin_again, begun=drafts.begun),
         going=Going(("drafts",), open_drafts_in, (STARTED, TRIED, FINISHED, FAILED)),
         owners={"draft": Owner(answer, drafts.restart)},
         begin=begin,

@@ -84,9 +84,11 @@ class Drafts:
         text = plan.origin.text or plan.name
         model = self.runtime.settings["model"] or plan.origin.model  # where prompts go is the installation's to say
         asked = Asked(text, plan.workspace, model, plan.scene, by=by, notes=tuple(notes), anew=plan)
-        head = await self.start(asked)
-        says = f"{head['model']} drafts it anew from version {plan.version}."
-        return Begun(plan.id, f"/drafts/{head['draftId']}", says)
+        return _begun(await self.start(asked))
+
+    def begun(self, event: Event) -> Begun:
+        """The same, from the event that the draft began with."""
+        return _begun(event.data)
 
     async def dry_run(self, asked: Asked) -> dict[str, Any]:
         """What a model would be sent, which one, or why none can be asked; nothing is sent or written down."""
@@ -248,3 +250,8 @@ class Drafts:
         says = "The process that waited for the model ended before there was a plan."
         hint = "Start it again if it is still wanted; nothing is sent again unasked."
         await self._end(row, ConflictError(says, code="draft.cut_off", hint=hint))
+
+
+def _begun(head: Mapping[str, Any]) -> Begun:
+    says = f"{head['model']} drafts it anew from version {head['version']}."
+    return Begun(str(head["planId"]), f"/drafts/{head['draftId']}", says)

@@ -9,6 +9,7 @@ from beforehand.crafts.drafting.drafts import Asked, Drafts
 from beforehand.server.kit import (
     APIRouter,
     CallerDep,
+    DoneWrite,
     HttpPart,
     Json,
     NoBody,
@@ -17,7 +18,9 @@ from beforehand.server.kit import (
     RuntimeDep,
     Shape,
     WireModel,
+    answered_from,
     body,
+    changes_nothing,
     gives,
     takes,
 )
@@ -93,6 +96,10 @@ class DraftDryRunShape(Shape):
 router = APIRouter(prefix="/drafts", tags=["drafting"])
 
 
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Drafts).show(done.path.get("draft_id") or done.about("draftId"))
+
+
 @router.post(
     "",
     status_code=202,
@@ -100,6 +107,7 @@ router = APIRouter(prefix="/drafts", tags=["drafting"])
     openapi_extra=takes(NewDraft),
     responses=gives(DraftShape, 202),
 )
+@answered_from(as_it_is)
 async def start_draft(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[NewDraft, body(NewDraft)]) -> Json:
     """Have a model draft a plan; it goes on as events, and the plan then waits for a review."""
     wanted = Asked(
@@ -114,6 +122,7 @@ async def start_draft(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[N
 
 
 @router.post("/dry-run", operation_id="dryRunDraft", openapi_extra=takes(NewDraft), responses=gives(DraftDryRunShape))
+@changes_nothing
 async def dry_run(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[NewDraft, body(NewDraft)]) -> Json:
     """What would be sent to the model, and why it cannot be sent if it cannot; nothing is."""
     wanted = Asked(
@@ -135,6 +144,7 @@ async def get_draft(runtime: RuntimeDep, draft_id: str) -> Json:
 
 
 @router.post("/{draft_id}/stop", operation_id="stopDraft", responses=gives(DraftShape))
+@answered_from(as_it_is)
 async def stop_draft(runtime: RuntimeDep, caller: CallerDep, draft_id: str, nothing: NoBody) -> Json:
     """Wait for the model no longer."""
     return Json(await runtime.service(Drafts).stop(draft_id, by=caller.name))

@@ -1,7 +1,7 @@
 """The fleets of a runtime: scenes made live, their state rebuilt from the log, and what people ask of them."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -233,8 +233,7 @@ class Fleets:
         if verb == "clear" and everything is not None:
             raise everything_held(everything)
         await self.ask(fleet, FleetVerb(verb))
-        hold = fleet.driver.state.hold
-        return {"scene": name, "held": bool(hold), **hold.wire()}
+        return shown.held(fleet.driver.state)
 
     def moving(self) -> list[Moving]:
         """The fleets that no person holds."""
@@ -289,6 +288,25 @@ class Fleets:
         """One robot, worksite or stream as it is now."""
         return shown.one(self.states, kind, name, scene)
 
+    async def last_states(self, scene: str | None) -> dict[str, FleetState]:
+        """What is live, and a scene that rests as the log left it."""
+        from beforehand.crafts.fleet.history import looked_up
+
+        found = None if scene is None or scene in self.live else await looked_up(self.runtime.store, scene, aside=True)
+        return self.states if scene is None or found is None else {**self.states, scene: found[0]}
+
+    async def last_one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
+        """One robot, worksite or stream, also of a scene that rests."""
+        return shown.one(await self.last_states(scene), kind, name, scene)
+
+    async def last_task(self, name: str, scene: str | None) -> dict[str, Any]:
+        return await shown.task(self.runtime.store, await self.last_states(scene), name, scene)
+
+    async def last_hold(self, scene: str) -> dict[str, Any]:
+        states = await self.last_states(scene)
+        refuse_inactive(states, scene)
+        return shown.held(states[scene])
+
     async def link(self, name: str, scene: str | None) -> dict[str, Any]:
         """What leads to a robot, whether it answers, and who has control of it."""
         fleet = self.find("robots", name, scene)
@@ -308,6 +326,14 @@ class Fleets:
 
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
+        strike, told = self.fault(name, document, scene)
+        strike()
+        return told
+
+    def fault(
+        self, name: str, document: Mapping[str, Any], scene: str | None
+    ) -> tuple[Callable[[], None], dict[str, Any]]:
+        """What lets a fault happen, and the fault as it is told."""
         from beforehand.adapters.sim.faults import read_faults
 
         fleet = self.find("robots", name, scene)
@@ -315,8 +341,7 @@ class Fleets:
         if part is None:
             raise RefusedError(f"The robot {name} is not simulated, so it cannot be told to fail.", code="robot.real")
         fault = read_faults([{"atS": 0.0, **document, "robotId": name}], list(fleet.driver.state.robots))[0]
-        part.inject(fault)
-        return {**fault.wire(), "scene": fleet.scene.name}
+        return lambda: part.inject(fault), {**fault.wire(), "scene": fleet.scene.name}
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         fleet = self.live.get(name)

@@ -62,6 +62,11 @@ def told_task(task: Document, scene: str) -> Document:
     return {**task, "scene": scene, "says": task_says(task)}
 
 
+def held(state: FleetState) -> Document:
+    """Whether a fleet is held, and what of it."""
+    return {"scene": state.scene.name, "held": bool(state.hold), **state.hold.wire()}
+
+
 SHOWN: Mapping[str, Callable[[FleetState, str], Document]] = {
     "robots": robot,
     "worksites": worksite,

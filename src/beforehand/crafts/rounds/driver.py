@@ -90,7 +90,14 @@ class QuestionDriver:
         )
         if note:
             self._loop.put(Noted(note))
-        self._loop.put(TakenUp() if taken_up else Asked())  # before anything that anybody asks of it
+        if taken_up:
+            self._loop.put(TakenUp())  # before anything that anybody asks of it
+        self._is_begun = taken_up
+
+    async def begin(self) -> None:
+        """Begin the question, before anything that anybody asks of it; it is durable when this returns."""
+        self._is_begun = True
+        await self._loop.request(Asked())
 
     async def request(self, given: QuestionInput) -> Verdict[Command]:
         return await self._loop.request(given)
@@ -100,7 +107,9 @@ class QuestionDriver:
         await self._loop.wait_until(lambda: not self.state.is_open or bool(self.state.decisions))
 
     async def drive(self) -> None:
-        """Work until the question is over, or until cancelled."""
+        """Work until the question is over, or until cancelled; one that was not begun begins now."""
+        if not self._is_begun:
+            self._loop.put(Asked())
         try:
             await self._loop.run(lambda: not self.state.is_open)
         finally:

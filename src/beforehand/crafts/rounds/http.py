@@ -10,12 +10,14 @@ from beforehand.model.errors import NotFoundError
 from beforehand.server.kit import (
     APIRouter,
     CallerDep,
+    DoneWrite,
     HttpPart,
     Json,
     NoBody,
     RuntimeDep,
     Shape,
     WireModel,
+    answered_from,
     body,
     gives,
     gives_content,
@@ -89,6 +91,18 @@ class ReplayShape(Shape):
 
 
 router = APIRouter(prefix="/questions", tags=["rounds"])
+
+
+async def as_asked(done: DoneWrite) -> Any:
+    """The question without its sub-goals, as it is now."""
+    shown = await done.runtime.service(Questions).show(done.about("questionId"))
+    return {name: value for name, value in shown.items() if name != "sub_goals"}
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Questions).show(done.path["question_id"])
+
+
 SVG = gives_content("The chart of the answer.", {"image/svg+xml": {}})
 
 
@@ -99,6 +113,7 @@ SVG = gives_content("The chart of the answer.", {"image/svg+xml": {}})
     openapi_extra=takes(NewQuestion),
     responses=gives(QuestionHeadShape, 202),
 )
+@answered_from(as_asked)
 async def ask(runtime: RuntimeDep, caller: CallerDep, asked: Annotated[NewQuestion, body(NewQuestion)]) -> Json:
     """Ask; it goes on as events, and `GET /questions/{id}` has the answer. Without `model` rules plan it."""
     given = Question(
@@ -124,6 +139,7 @@ async def get_question(runtime: RuntimeDep, question_id: str) -> Json:
 
 
 @router.post("/{question_id}/cancel", operation_id="cancelQuestion", responses=gives(QuestionShape))
+@answered_from(as_it_is)
 async def cancel(runtime: RuntimeDep, caller: CallerDep, question_id: str, _: NoBody) -> Json:
     """End it now; what was finished is kept."""
     return Json(await runtime.service(Questions).cancel(question_id, by=caller.name))

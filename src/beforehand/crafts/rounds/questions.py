@@ -26,7 +26,7 @@ from beforehand.crafts.rounds.rows import QUESTION_ROW
 from beforehand.crafts.rounds.workers import Crew
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
-from beforehand.model.errors import ConflictError, ModelError, NotFoundError
+from beforehand.model.errors import BeforehandError, ConflictError, ModelError, NotFoundError
 from beforehand.model.event import Event
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
@@ -56,7 +56,7 @@ class Questions:
     # -- asking and taking up --------------------------------------------------------------------------------------
 
     async def ask(self, asked: Question) -> QuestionState:
-        """Begin a question; it goes on by itself, and its events tell how."""
+        """Begin a question, durable when this returns; it goes on by itself, and its events tell how."""
         prior = await self._prior(asked.follows)
         artifacts = () if prior is None else tuple(await self._artifacts(prior.question_id))
         analysis = {} if prior is None else _analysis(prior, artifacts)
@@ -81,7 +81,12 @@ class Questions:
             prior_artifacts=artifacts,
             options={} if asked.model is None else {"model": asked.model},
         )
-        self._drive(state)
+        driver = self._drive(state)
+        try:
+            await driver.begin()
+        except BeforehandError:  # too late, or the log cannot be written: there is no such question
+            await self.runtime.drivers.stop(state.owner)
+            raise
         return state
 
     async def _prior(self, follows: str | None) -> QuestionState | None:
@@ -98,7 +103,7 @@ class Questions:
         events = await self._events(question_id, FINISHED)
         return list(events[-1].data["artifacts"]) if events else []
 
-    def _drive(self, state: QuestionState, *, taken_up: bool = False, note: str = "") -> None:
+    def _drive(self, state: QuestionState, *, taken_up: bool = False, note: str = "") -> QuestionDriver:
         driver = QuestionDriver(
             state,
             self.runtime.store,
@@ -111,6 +116,7 @@ class Questions:
         self.live[state.question_id] = driver
         driven = Driven(state.owner, f"The question {state.question_id}", {"questionId": state.question_id})
         self.runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(state.question_id))
+        return driver
 
     def _forget(self, question_id: str) -> None:
         self.live.pop(question_id, None)

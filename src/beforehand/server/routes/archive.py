@@ -7,6 +7,7 @@ from pydantic import Field
 
 from beforehand.app.archiving import archive_events, holdings, shrink
 from beforehand.app.retention import moment, retention_of
+from beforehand.server.answers import changes_nothing
 from beforehand.server.callers import RuntimeDep, admins_only
 from beforehand.server.request_shapes import ArchiveBefore, takes
 from beforehand.server.requests import body
@@ -65,6 +66,7 @@ async def look(runtime: RuntimeDep) -> Json:
     openapi_extra=takes(ArchiveBefore),
     responses=gives(MovedShape),
 )
+@changes_nothing  # what is in the archive stays there, and the rest is moved
 async def archive(runtime: RuntimeDep, asked: Annotated[ArchiveBefore, body(ArchiveBefore)]) -> Json:
     """Move old events of what has ended into the archive, for a few seconds; `next` says where to go on.
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 
 from beforehand.app.tokens import SESSION_S, Tokens
 from beforehand.model.errors import UnauthorisedError
+from beforehand.server.answers import changes_nothing
 from beforehand.server.auth import COOKIE, shown_session
 from beforehand.server.callers import LOCAL, CallerDep
 from beforehand.server.login_limit import LoginLimit
@@ -44,6 +45,7 @@ async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json
 
 
 @router.post("/logout", operation_id="logOut", responses=gives(Nothing))
+@changes_nothing  # a session that has ended stays so
 async def log_out(request: Request) -> Json:
     """End the session that the cookie names, and have the browser forget it; a token stays as it was."""
     tokens: Tokens = request.app.state.tokens

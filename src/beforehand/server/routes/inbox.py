@@ -1,10 +1,12 @@
 """The inbox: whatever waits for a person, listed and answered in one way."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 from beforehand.app import inbox as verbs
+from beforehand.app.runs import close_adopted
+from beforehand.server.answers import DoneWrite, answered_from
 from beforehand.server.callers import CallerDep, RuntimeDep
 from beforehand.server.plan_shapes import DecisionShape
 from beforehand.server.request_shapes import Reply, takes
@@ -14,6 +16,15 @@ from beforehand.server.shapes import gives
 from beforehand.server.workspaces import require_for_answer
 
 router = APIRouter(prefix="/inbox", tags=["inbox"])
+
+
+async def as_answered(done: DoneWrite) -> Any:
+    """The decision; the review of a version that a run adopted is closed, where a crash came before that."""
+    found = await verbs.show_decision(done.runtime, done.path["decision_id"])
+    if found["status"] == "open":
+        for head in await done.runtime.store.rows("run", parent=str(found["about"].get("planId"))):
+            await close_adopted(done.runtime, head)
+    return await verbs.show_decision(done.runtime, done.path["decision_id"])
 
 
 @router.get("", operation_id="listDecisions", responses=gives(list[DecisionShape]))
@@ -35,6 +46,7 @@ async def get_decision(runtime: RuntimeDep, decision_id: str) -> Json:
 @router.post(
     "/{decision_id}", operation_id="answerDecision", openapi_extra=takes(Reply), responses=gives(DecisionShape)
 )
+@answered_from(as_answered)
 async def answer(
     runtime: RuntimeDep, caller: CallerDep, decision_id: str, asked: Annotated[Reply, body(Reply)]
 ) -> Json:

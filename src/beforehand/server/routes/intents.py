@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter
 
 from beforehand.app.intake import read_wanted
+from beforehand.server.answers import changes_nothing
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.plan_shapes import IntentShape
 from beforehand.server.request_shapes import NewIntent, takes
@@ -16,6 +17,7 @@ router = APIRouter(prefix="/intents", tags=["plans"])
 
 
 @router.post("", operation_id="readIntent", openapi_extra=takes(NewIntent), responses=gives(IntentShape))
+@changes_nothing
 async def read_intent(runtime: RuntimeDep, asked: Annotated[NewIntent, body(NewIntent)]) -> Json:
     """What would be planned, to be shown and corrected; nothing is planned or kept."""
     given = asked.given

@@ -1,17 +1,19 @@
 """Plans: taken in, read in any version, edited, made anew, previewed, started."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 
 from beforehand.app import plan_changes as changes
 from beforehand.app import plans as verbs
+from beforehand.app.craft import Begun
 from beforehand.app.off_loop import off_loop
 from beforehand.app.reviews import plan_review
-from beforehand.app.runs import start_run
+from beforehand.app.runs import run_document, start_run
 from beforehand.engine.edit import difference
 from beforehand.model.errors import BadInputError
+from beforehand.server.answers import DoneWrite, answered_from, changes_nothing
 from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep
 from beforehand.server.errors import VersionNeededError
 from beforehand.server.middleware import HEADER
@@ -33,6 +35,30 @@ from beforehand.server.shapes import gives
 from beforehand.server.workspaces import checked_workspace, require_for_plan
 
 router = APIRouter(prefix="/plans", tags=["plans"])
+
+
+async def kept_version(done: DoneWrite) -> Json:
+    """A version that was kept, with the review that came with it."""
+    plan, review = done.event.data, await done.later("decisionOpened")
+    shown = dict(plan) if review is None else {**plan, "decision": review.data}
+    return Json(shown, 201 if done.event.kind == "planCreated" else 200, version=int(plan["version"]))
+
+
+async def made_anew(done: DoneWrite) -> Json:
+    """The same for a plan that is made anew; where that takes its time, that it has begun."""
+    if done.event.kind == "planEdited":
+        return await kept_version(done)
+    return begun_answer(await changes.begun_by(done.runtime, done.event))
+
+
+def begun_answer(begun: Begun) -> Json:
+    return Json({"planId": begun.plan_id, "follow": begun.follow, "says": begun.says}, 202)
+
+
+async def started_run(done: DoneWrite) -> Any:
+    return await run_document(done.runtime, done.about("runId"))
+
+
 Number = Annotated[int | None, Query(ge=1)]
 _MATCH = re.compile(r'\s*(?:W/)?("?)([0-9]{1,9})\1\s*', re.ASCII)
 
@@ -44,6 +70,7 @@ _MATCH = re.compile(r'\s*(?:W/)?("?)([0-9]{1,9})\1\s*', re.ASCII)
     openapi_extra=takes(NewPlan),
     responses=gives(ReviewedPlanShape, 201),
 )
+@answered_from(kept_version)
 async def create_plan(
     runtime: RuntimeDep, caller: CallerDep, correlation: CorrelationDep, asked: Annotated[NewPlan, body(NewPlan)]
 ) -> Json:
@@ -96,6 +123,7 @@ async def compare(
 
 
 @router.patch("/{plan_id}", operation_id="editPlan", openapi_extra=takes(Edits), responses=gives(ReviewedPlanShape))
+@answered_from(kept_version)
 async def edit_plan(
     runtime: RuntimeDep,
     caller: CallerDep,
@@ -132,6 +160,7 @@ def matched_version(header: str | None) -> int:
     openapi_extra=takes(Regenerate, required=False),
     responses={**gives(ReviewedPlanShape), **gives(BegunShape, 202)},
 )
+@answered_from(made_anew)
 async def regenerate(
     runtime: RuntimeDep, caller: CallerDep, plan_id: str, asked: Annotated[Regenerate, body(Regenerate, optional=True)]
 ) -> Json:
@@ -139,7 +168,7 @@ async def regenerate(
     await require_for_plan(runtime, caller, plan_id)
     begun = await changes.begin_again(runtime, plan_id, asked.note, by=caller.name)
     if begun is not None:
-        return Json({"planId": begun.plan_id, "follow": begun.follow, "says": begun.says}, 202)
+        return begun_answer(begun)
     plan, review = await changes.regenerate_plan(runtime, plan_id, asked.note, by=caller.name)
     return Json(await off_loop(plan, verbs.plan_answer, plan, review), version=plan.version)
 
@@ -150,6 +179,7 @@ async def regenerate(
     openapi_extra=takes(PreviewOf, required=False),
     responses=gives(PreviewShape),
 )
+@changes_nothing
 async def preview(
     runtime: RuntimeDep,
     plan_id: str,
@@ -168,6 +198,7 @@ async def preview(
     openapi_extra=takes(Start),
     responses=gives(RunShape, 201),
 )
+@answered_from(started_run)
 async def start(
     runtime: RuntimeDep, caller: CallerDep, request: Request, plan_id: str, asked: Annotated[Start, body(Start)]
 ) -> Json:

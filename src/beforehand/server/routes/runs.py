@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from beforehand.app import runs as verbs
+from beforehand.server.answers import DoneWrite, answered_from
 from beforehand.server.callers import CallerDep, RuntimeDep
 from beforehand.server.plan_shapes import RunHeadShape, RunShape
 from beforehand.server.request_shapes import Nothing, Retry, Start, takes
@@ -15,6 +16,17 @@ from beforehand.server.shapes import gives
 from beforehand.server.workspaces import require_for_run
 
 router = APIRouter(prefix="/runs", tags=["runs"])
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await verbs.run_document(done.runtime, done.path["run_id"])
+
+
+async def as_adopted(done: DoneWrite) -> Any:
+    await verbs.close_adopted(done.runtime, await as_it_is(done))
+    return await as_it_is(done)
+
+
 NoBody = Annotated[Nothing, body(Nothing, optional=True)]
 
 
@@ -35,6 +47,7 @@ async def get_run(runtime: RuntimeDep, run_id: str) -> Json:
 
 
 @router.post("/{run_id}/adopt", operation_id="adoptVersion", openapi_extra=takes(Start), responses=gives(RunShape))
+@answered_from(as_adopted)
 async def adopt(runtime: RuntimeDep, caller: CallerDep, run_id: str, asked: Annotated[Start, body(Start)]) -> Json:
     """Let a run go on with another version of its plan."""
     await require_for_run(runtime, caller, run_id)
@@ -47,6 +60,7 @@ async def adopt(runtime: RuntimeDep, caller: CallerDep, run_id: str, asked: Anno
     openapi_extra=takes(Retry, required=False),
     responses=gives(RunShape),
 )
+@answered_from(as_it_is)
 async def retry(
     runtime: RuntimeDep,
     caller: CallerDep,
@@ -78,7 +92,7 @@ def _step_verb(name: str, operation: str, verb: Callable[..., Awaitable[Any]]) -
 def _add(path: str, operation: str, verb: Callable[..., Awaitable[Any]], call: Callable[..., Any]) -> None:
     router.add_api_route(
         path,
-        call,
+        answered_from(as_it_is)(call),
         methods=["POST"],
         name=operation,
         operation_id=operation,

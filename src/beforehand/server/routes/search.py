@@ -13,6 +13,7 @@ from beforehand import __version__
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BeforehandError, NotFoundError
 from beforehand.ports.search import SHARDS, Field, SearchError, SearchTimeError
+from beforehand.server.answers import changes_nothing
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.errors import MalformedError, status_of
 from beforehand.server.requests import read_document
@@ -101,6 +102,7 @@ async def has_index(index: str, runtime: RuntimeDep) -> Response:
     responses=_answers(SearchShape),
     openapi_extra=_TAKES,
 )
+@changes_nothing
 async def search(index: str, request: Request, runtime: RuntimeDep) -> Response:
     """Search an index with a body of the Elasticsearch query DSL, of which a part is known.
 
@@ -120,6 +122,7 @@ async def search(index: str, request: Request, runtime: RuntimeDep) -> Response:
     responses=_answers(SearchCountShape),
     openapi_extra=_TAKES,
 )
+@changes_nothing
 async def count_found(index: str, request: Request, runtime: RuntimeDep) -> Response:
     """How many documents a query finds."""
     try:

@@ -6,15 +6,23 @@ from fastapi import APIRouter
 
 from beforehand.app import templates as verbs
 from beforehand.app.plans import plan_answer
+from beforehand.server.answers import DoneWrite, answered_from
 from beforehand.server.callers import CallerDep, CorrelationDep, RuntimeDep, admins_only
 from beforehand.server.plan_shapes import ReviewedPlanShape, TemplateShape
 from beforehand.server.request_shapes import Parameters, takes
 from beforehand.server.requests import body, document_body
 from beforehand.server.responses import Json
+from beforehand.server.routes.plans import kept_version
 from beforehand.server.shapes import gives
 from beforehand.server.workspaces import checked_workspace
 
 router = APIRouter(prefix="/templates", tags=["templates"])
+
+
+async def as_saved(done: DoneWrite) -> Any:
+    return done.event.data
+
+
 _DOCUMENT = {"requestBody": {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}}
 
 
@@ -36,6 +44,7 @@ async def get_template(runtime: RuntimeDep, name: str) -> Json:
     openapi_extra=_DOCUMENT,
     responses=gives(TemplateShape),
 )
+@answered_from(as_saved)
 async def save_template(runtime: RuntimeDep, name: str, document: Annotated[Any, document_body()]) -> Json:
     """Keep `{plan, parameters}`, or a plan with `parameters` beside its steps, under a name."""
     return Json((await verbs.save_template(runtime, name, document)).wire())
@@ -48,6 +57,7 @@ async def save_template(runtime: RuntimeDep, name: str, document: Annotated[Any,
     openapi_extra=takes(Parameters, required=False),
     responses=gives(ReviewedPlanShape, 201),
 )
+@answered_from(kept_version)
 async def plan_from_template(
     runtime: RuntimeDep,
     caller: CallerDep,

@@ -3,12 +3,13 @@
 A token stands in the answer to the call that made it and nowhere else: what is kept for a repeated call has none.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from beforehand.app.token_verbs import add_token, revoke_token
+from beforehand.app.token_verbs import add_token, added_by, revoke_token, revoked_by
 from beforehand.app.tokens import Tokens
+from beforehand.server.answers import DoneWrite, answered_from
 from beforehand.server.callers import CallerDep, RuntimeDep, admins_only
 from beforehand.server.installation_shapes import MadeTokenShape, RevokedShape, TokenShape
 from beforehand.server.request_shapes import NewToken, takes
@@ -27,6 +28,22 @@ def _tokens(request: Request) -> Tokens:
     return tokens
 
 
+def _told_once(request: Request, made: dict[str, Any]) -> Json:
+    told = {name: value for name, value in made.items() if name != "token"}
+    keep_instead(request, Json({**told, "says": GONE}, 201))
+    return Json({**made, "says": ONCE if "token" in made else GONE}, 201)
+
+
+async def as_added(done: DoneWrite) -> Json:
+    """The token; where a crash came before it was made it is made now, since nobody can have seen it."""
+    return _told_once(done.request, await added_by(done.runtime, _tokens(done.request), done.event))
+
+
+async def as_revoked(done: DoneWrite) -> Any:
+    await revoked_by(done.runtime, _tokens(done.request), done.event)
+    return {"name": done.event.data["name"], "revoked": True}
+
+
 @router.get("", operation_id="listTokens", responses=gives(list[TokenShape]))
 async def list_tokens(request: Request) -> Json:
     """The tokens without their secrets: name, role and when each was made."""
@@ -36,17 +53,16 @@ async def list_tokens(request: Request) -> Json:
 @router.post(
     "", status_code=201, operation_id="addToken", openapi_extra=takes(NewToken), responses=gives(MadeTokenShape, 201)
 )
+@answered_from(as_added)
 async def add(
     request: Request, runtime: RuntimeDep, caller: CallerDep, asked: Annotated[NewToken, body(NewToken)]
 ) -> Json:
     """Make a token. A repeated call with the same key does not make another, and its answer has no `token`."""
-    made = await add_token(runtime, _tokens(request), asked.name, asked.role, by=caller.name)
-    told = {name: value for name, value in made.items() if name != "token"}
-    keep_instead(request, Json({**told, "says": GONE}, 201))
-    return Json({**made, "says": ONCE}, 201)
+    return _told_once(request, await add_token(runtime, _tokens(request), asked.name, asked.role, by=caller.name))
 
 
 @router.delete("/{name}", operation_id="revokeToken", responses=gives(RevokedShape))
+@answered_from(as_revoked)
 async def revoke(request: Request, runtime: RuntimeDep, caller: CallerDep, name: str) -> Json:
     """Refuse a token from now on; its streams end within a second."""
     await revoke_token(runtime, _tokens(request), name, by=caller.name)
@@ -54,6 +70,7 @@ async def revoke(request: Request, runtime: RuntimeDep, caller: CallerDep, name:
 
 
 @router.delete("", operation_id="revokeTokenByName", responses=gives(RevokedShape))
+@answered_from(as_revoked)
 async def revoke_by_name(
     request: Request,
     runtime: RuntimeDep,

@@ -366,12 +366,22 @@ def _answered(state: SessionState, given: Answered, now: int) -> tuple[SessionSt
 # -- from the log ----------------------------------------------------------------------------------------------------
 
 
+def refusals(state: SessionState, event: Event) -> tuple[Reason, ...]:
+    """Why a command of the log was refused, from the state before it: the same is decided once more."""
+    return _commanded_again(state, event)[1].refused
+
+
+def _commanded_again(state: SessionState, event: Event) -> tuple[Session, Step]:
+    data = event.data
+    tick = None if state.session.clock == "virtual" else int(data["givenTick"])
+    return commanded(state.session, data["command"], tick=tick, waited=data.get("waited"))
+
+
 def folded(state: SessionState, event: Event) -> SessionState:
     """The state after an event of the log: the same is decided once more."""
     data = event.data
     if event.kind == COMMANDED:
-        tick = None if state.session.clock == "virtual" else int(data["givenTick"])
-        session, step = commanded(state.session, data["command"], tick=tick, waited=data.get("waited"))
+        session, step = _commanded_again(state, event)
         history = (*state.history, replace(step, changes=()))
         return replace(state, session=session, history=history, last_said=event.ts)
     if event.kind == DISTURBED:

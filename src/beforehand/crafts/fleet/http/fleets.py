@@ -5,9 +5,23 @@ from typing import Any
 from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.crafts.fleet.http.shapes import HeldShape
 from beforehand.crafts.fleet.verbs import FLEET_VERBS
-from beforehand.server.kit import APIRouter, Json, NoBody, ReasonShape, RuntimeDep, SceneQuery, gives
+from beforehand.server.kit import (
+    APIRouter,
+    DoneWrite,
+    Json,
+    NoBody,
+    ReasonShape,
+    RuntimeDep,
+    SceneQuery,
+    answered_from,
+    gives,
+)
 
 router = APIRouter(prefix="/fleet", tags=["fleet"])
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Fleets).last_hold(done.path["scene"])
 
 
 @router.get("/why", operation_id="whyFleet", responses=gives(list[ReasonShape]))
@@ -22,7 +36,7 @@ def _add(verb: str, says: str) -> None:
 
     router.add_api_route(
         f"/{{scene}}/{verb}",
-        call,
+        answered_from(as_it_is)(call),
         methods=["POST"],
         name=f"{verb}Fleet",
         operation_id=f"{verb}Fleet",

@@ -3,11 +3,32 @@
 from typing import Annotated, Any
 
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import Load, RobotFault, RobotFaultShape, RobotLinkShape, RobotShape
+from beforehand.crafts.fleet.http.shapes import Load, RobotFault, RobotFaultShape, RobotLinkShape, RobotShape, scene_of
 from beforehand.crafts.fleet.verbs import ROBOT_VERBS
-from beforehand.server.kit import APIRouter, Json, NoBody, ReasonShape, RuntimeDep, SceneQuery, body, gives, takes
+from beforehand.server.kit import (
+    APIRouter,
+    DoneWrite,
+    Json,
+    NoBody,
+    ReasonShape,
+    RuntimeDep,
+    SceneQuery,
+    answered_from,
+    body,
+    gives,
+    takes,
+)
 
 router = APIRouter(prefix="/robots", tags=["fleet"])
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Fleets).last_one("robots", done.path["robot_id"], scene_of(done))
+
+
+async def as_injected(done: DoneWrite) -> Any:
+    given = RobotFault.model_validate(await done.request.json())
+    return done.runtime.service(Fleets).fault(done.path["robot_id"], given.wire(), scene_of(done))[1]
 
 
 @router.get("", operation_id="listRobots", responses=gives(list[RobotShape]))
@@ -34,6 +55,7 @@ async def robot_link(runtime: RuntimeDep, robot_id: str, scene: SceneQuery = Non
 
 
 @router.post("/{robot_id}/set-load", operation_id="setLoad", openapi_extra=takes(Load), responses=gives(RobotShape))
+@answered_from(as_it_is)
 async def set_load(
     runtime: RuntimeDep, robot_id: str, asked: Annotated[Load, body(Load)], scene: SceneQuery = None
 ) -> Json:
@@ -47,6 +69,7 @@ async def set_load(
     openapi_extra=takes(RobotFault),
     responses=gives(RobotFaultShape),
 )
+@answered_from(as_injected)
 async def inject(
     runtime: RuntimeDep, robot_id: str, asked: Annotated[RobotFault, body(RobotFault)], scene: SceneQuery = None
 ) -> Json:
@@ -61,7 +84,7 @@ def _add(verb: str, says: str) -> None:
     name = "robot" + "".join(part.capitalize() for part in verb.split("-"))
     router.add_api_route(
         f"/{{robot_id}}/{verb}",
-        call,
+        answered_from(as_it_is)(call),
         methods=["POST"],
         name=name,
         operation_id=name,

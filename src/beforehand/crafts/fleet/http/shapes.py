@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import Field, create_model
 
 from beforehand.model.fleet import Errand, Flag, Number, Robot, Stream, Task, Worksite
-from beforehand.server.kit import ReasonShape, Shape, WireModel
+from beforehand.server.kit import DoneWrite, ReasonShape, Shape, WireModel
 
 Text = Annotated[str, Field(strict=True, max_length=100)]
 
@@ -150,6 +150,11 @@ class FleetShape(Shape):
     tasks_completed: int
     tasks_failed: int
     tasks_canceled: int
+
+
+def scene_of(done: DoneWrite) -> str | None:
+    """The scene of a write that was done; one that changed nothing left no event of a scene."""
+    return done.event.scene or done.request.query_params.get("scene") or None
 
 
 class RobotFaultShape(Shape):

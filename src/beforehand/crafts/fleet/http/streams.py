@@ -1,13 +1,29 @@
 """Streams of the active fleets: switched on and off, set before others, tried out, and why they are silent."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from beforehand.crafts.fleet.core.inputs import PatchStream
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import StreamPatch, StreamShape, StreamTrialShape
-from beforehand.server.kit import APIRouter, Json, ReasonShape, RuntimeDep, SceneQuery, body, gives, takes
+from beforehand.crafts.fleet.http.shapes import StreamPatch, StreamShape, StreamTrialShape, scene_of
+from beforehand.server.kit import (
+    APIRouter,
+    DoneWrite,
+    Json,
+    ReasonShape,
+    RuntimeDep,
+    SceneQuery,
+    answered_from,
+    body,
+    changes_nothing,
+    gives,
+    takes,
+)
 
 router = APIRouter(prefix="/streams", tags=["fleet"])
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Fleets).last_one("streams", done.path["stream_id"], scene_of(done))
 
 
 @router.get("", operation_id="listStreams", responses=gives(list[StreamShape]))
@@ -28,6 +44,7 @@ async def why_stream(runtime: RuntimeDep, stream_id: str, scene: SceneQuery = No
 
 
 @router.patch("/{stream_id}", operation_id="setStream", openapi_extra=takes(StreamPatch), responses=gives(StreamShape))
+@answered_from(as_it_is)
 async def set_stream(
     runtime: RuntimeDep, stream_id: str, asked: Annotated[StreamPatch, body(StreamPatch)], scene: SceneQuery = None
 ) -> Json:
@@ -42,6 +59,7 @@ async def set_stream(
     openapi_extra=takes(StreamPatch, required=False),
     responses=gives(StreamTrialShape),
 )
+@changes_nothing
 async def try_stream(
     runtime: RuntimeDep,
     stream_id: str,

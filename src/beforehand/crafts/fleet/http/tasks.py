@@ -5,11 +5,26 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import TaskShape, WithValue
+from beforehand.crafts.fleet.http.shapes import TaskShape, WithValue, scene_of
 from beforehand.crafts.fleet.verbs import TASK_VERBS
-from beforehand.server.kit import APIRouter, Json, ReasonShape, RuntimeDep, SceneQuery, body, gives, takes
+from beforehand.server.kit import (
+    APIRouter,
+    DoneWrite,
+    Json,
+    ReasonShape,
+    RuntimeDep,
+    SceneQuery,
+    answered_from,
+    body,
+    gives,
+    takes,
+)
 
 router = APIRouter(prefix="/tasks", tags=["fleet"])
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Fleets).last_task(done.path["task_id"], scene_of(done))
 
 
 @router.get("", operation_id="listTasks", responses=gives(list[TaskShape]))
@@ -46,7 +61,7 @@ def _add(verb: str, says: str) -> None:
     name = "task" + "".join(part.capitalize() for part in verb.split("-"))
     router.add_api_route(
         f"/{{task_id}}/{verb}",
-        call,
+        answered_from(as_it_is)(call),
         methods=["POST"],
         name=name,
         operation_id=name,

@@ -1,12 +1,27 @@
 """Worksites of the active fleets: what lies there, and a person's correction of it."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from beforehand.crafts.fleet.fleets import Fleets
-from beforehand.crafts.fleet.http.shapes import Occupancy, WorksiteShape, WorksiteTrialShape
-from beforehand.server.kit import APIRouter, Json, RuntimeDep, SceneQuery, body, gives, takes
+from beforehand.crafts.fleet.http.shapes import Occupancy, WorksiteShape, WorksiteTrialShape, scene_of
+from beforehand.server.kit import (
+    APIRouter,
+    DoneWrite,
+    Json,
+    RuntimeDep,
+    SceneQuery,
+    answered_from,
+    body,
+    changes_nothing,
+    gives,
+    takes,
+)
 
 router = APIRouter(prefix="/worksites", tags=["fleet"])
+
+
+async def as_it_is(done: DoneWrite) -> Any:
+    return await done.runtime.service(Fleets).last_one("worksites", done.path["worksite_id"], scene_of(done))
 
 
 @router.get("", operation_id="listWorksites", responses=gives(list[WorksiteShape]))
@@ -23,6 +38,7 @@ async def get_worksite(runtime: RuntimeDep, worksite_id: str, scene: SceneQuery 
 @router.patch(
     "/{worksite_id}", operation_id="setOccupancy", openapi_extra=takes(Occupancy), responses=gives(WorksiteShape)
 )
+@answered_from(as_it_is)
 async def set_occupancy(
     runtime: RuntimeDep, worksite_id: str, asked: Annotated[Occupancy, body(Occupancy)], scene: SceneQuery = None
 ) -> Json:
@@ -36,6 +52,7 @@ async def set_occupancy(
     openapi_extra=takes(Occupancy),
     responses=gives(WorksiteTrialShape),
 )
+@changes_nothing
 async def try_occupancy(
     runtime: RuntimeDep, worksite_id: str, asked: Annotated[Occupancy, body(Occupancy)], scene: SceneQuery = None
 ) -> Json:
