@@ -8,9 +8,10 @@ import pytest
 
 from beforehand.app import requests as kept
 from beforehand.app.tokens import Tokens
-from beforehand.model.errors import ConflictError
-from beforehand.model.event import Event
+from beforehand.model.errors import ConflictError, UnavailableError
 from beforehand.server import writes
+from beforehand.server.app import with_answers
+from beforehand.server.kit import APIRouter, Json, RuntimeDep
 
 FAR = str(10**14)
 
@@ -70,9 +71,12 @@ async def test_after_a_day_a_key_is_new_again(server: Any) -> None:
     again = await server.http.post("/plans", json=body(server), headers=keyed("k"))
     assert again.status_code == 201
     assert len(await server.call("GET", "/plans")) == 2
+    [old] = await server.runtime.store.rows("request")
     clock.now_ms = lambda: start + 3 * kept.KEPT_MS
     await server.http.post("/plans", json=body(server), headers=keyed("other"))
-    assert len(await server.runtime.store.rows("request")) == 1
+    [row] = await server.runtime.store.rows("request")
+    _, answer = await server.runtime.store.snapshot(f"request:{old['id']}")
+    assert (answer, row["id"] != old["id"]) == ({}, True), "what was answered is forgotten with it"
 
 
 async def test_a_request_under_way_is_not_done_beside_itself(server: Any) -> None:
@@ -133,20 +137,129 @@ async def test_a_write_that_leaves_no_event_is_remembered_too(server: Any) -> No
     assert (await server.http.post(path, json={}, headers=keyed("k"))).content == first.content
     events = await server.call("GET", "/events?limit=1000")
     assert [event["kind"] for event in events if event["seq"] > before] == ["requestDone"]
+    await forgotten(server)
+    again = await server.http.post(path, json={}, headers=keyed("k"))
+    assert (again.status_code, again.json()) == (200, first.json()), "what changes nothing is made again"
+    assert (await server.http.post(path, json={}, headers=keyed("k"))).content == again.content
 
 
-async def test_what_was_done_and_never_answered_is_not_done_again(server: Any) -> None:
-    """A server that stopped between the two: the log knows that it was done."""
-    await server.http.post("/plans", json=body(server), headers=keyed("k"))
-    (row,) = await server.runtime.store.rows("request")
-    lost = {"requestId": "f" * 32, "requestHash": row["content"]}
-    await server.runtime.store.append([Event("requestDone", lost, {}, server.runtime.now(), owner="requests")])
+async def forgotten(server: Any) -> None:
+    """Forget every answer that was kept, as a crash before it was kept would have it."""
+    for row in await server.runtime.store.rows("request"):
+        await keep(server, row, {})
+
+
+async def keep(server: Any, row: Any, answer: Any) -> None:
+    store = server.runtime.store
+    await store.save_snapshot(f"request:{row['id']}", await store.last_seq(), answer)
+
+
+async def test_what_was_done_and_never_answered_is_answered_from_the_log(server: Any) -> None:
+    first = await server.http.post("/plans", json=body(server), headers=keyed("k"))
+    await forgotten(server)
+    other = await server.http.post("/plans", json=body(server, "b"), headers=keyed("k"))
+    assert server.problem(other, 422)["code"] == "request.key_used"
+    late = keyed("k", Beforehand_Deadline="1")
+    for _ in range(2):
+        again = await server.http.post("/plans", json=body(server), headers=late)
+        assert (again.status_code, again.json()) == (201, first.json())
+        assert (again.headers["etag"], again.headers["idempotency-replayed"]) == (first.headers["etag"], "true")
+    assert len(await server.call("GET", "/plans")) == 1
+
+
+async def test_an_answer_of_a_key_s_earlier_life_is_not_given(server: Any) -> None:
+    """A key is used again after its day, and a crash comes before the new answer is kept beside the old one."""
+    old = (await server.http.post("/plans", json=body(server), headers=keyed("k"))).json()
+    clock, start = server.runtime.clock, server.runtime.now()
+    clock.now_ms = lambda: start + kept.KEPT_MS + 60_000
+    [row] = await server.runtime.store.rows("request")
+    _, answer = await server.runtime.store.snapshot(f"request:{row['id']}")
+    new = (await server.http.post("/plans", json=body(server), headers=keyed("k"))).json()
+    assert new["id"] != old["id"]
+    await keep(server, row, answer)
+    again = await server.http.post("/plans", json=body(server), headers=keyed("k"))
+    assert (again.status_code, again.json()["id"]) == (201, new["id"])
+
+
+async def test_what_was_refused_first_and_done_then_is_done_once(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal that left something in the log, the same again, and a crash before the answer to that."""
+    log = server.runtime.log
+
+    async def refuses(*args: Any, **named: Any) -> None:
+        await log(*args, **named)
+        raise ConflictError("Not now.")
+
+    template = {"plan": {"steps": [server.step("a")]}}
+    with monkeypatch.context() as refusing:
+        refusing.setattr(type(server.runtime), "log", lambda _, *args, **named: refuses(*args, **named))
+        server.problem(await server.http.put("/templates/t", json=template, headers=keyed("k")), 409)
+    [row] = await server.runtime.store.rows("request")
+    _, refused = await server.runtime.store.snapshot(f"request:{row['id']}")
+    assert refused["refused"]
+    moment = server.runtime.now()
+    await server.until(lambda: server.runtime.now() > moment)
+    assert (await server.http.put("/templates/t", json=template, headers=keyed("k"))).status_code == 200
+    await keep(server, row, refused)
+    again = await server.http.put("/templates/t", json=template, headers=keyed("k"))
+    assert (again.status_code, again.json()["name"]) == (200, "t")
     events = await server.call("GET", "/events?limit=1000")
-    assert events[-1]["about"] == lost
-    asked = kept.Asked(request_id="f" * 32, content=row["content"])
-    with pytest.raises(ConflictError) as refused:
-        await kept.Requests(server.runtime).once(asked).__aenter__()
-    assert refused.value.code == "request.answer_lost"
+    assert sum(event["kind"] == "templateSaved" for event in events) == 2
+
+
+async def test_what_is_in_the_log_stays_done_when_its_answer_fails(
+    server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = await server.plan(server.step("a"))
+    path, told = f"/plans/{plan['id']}/runs", {"version": 1}
+
+    async def fails(*args: Any) -> None:
+        raise UnavailableError("The database is away.", code="store.away")
+
+    with monkeypatch.context() as failing:
+        failing.setattr("beforehand.app.runs.run_document", fails)
+        server.problem(await server.http.post(path, json=told, headers=keyed("k")), 503)
+    again = await server.http.post(path, json=told, headers=keyed("k"))
+    [run] = await server.call("GET", "/runs")
+    assert (again.status_code, again.json()["runId"]) == (201, run["runId"])
+
+
+async def test_events_that_were_deleted_since_are_told_as_such(server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    await server.http.post("/plans", json=body(server), headers=keyed("k"))
+    await forgotten(server)
+
+    async def none(*args: Any) -> list[Any]:
+        return []
+
+    monkeypatch.setattr(server.runtime.store._store, "last_records", none)
+    again = await server.http.post("/plans", json=body(server), headers=keyed("k"))
+    assert server.problem(again, 409)["code"] == "request.deleted"
+    assert len(await server.call("GET", "/plans")) == 1
+
+
+async def test_a_write_of_a_craft_that_says_nothing_is_answered_with_its_event(server: Any) -> None:
+    router = APIRouter(prefix="/tanks")
+
+    @router.post("", status_code=201)
+    async def fill(runtime: RuntimeDep) -> Json:
+        event = await runtime.log("tankFilled", {"litres": 7}, owner="tank:north", tankId="north")
+        return Json({"tankId": "north", **event.data}, 201)
+
+    server.app.router.routes[0:0] = with_answers([router]).routes
+    first = await server.http.post("/tanks", headers=keyed("k"))
+    await forgotten(server)
+    again = await server.http.post("/tanks", headers=keyed("k"))
+    assert (first.status_code, first.json()) == (201, {"tankId": "north", "litres": 7})
+    assert (again.status_code, again.json()) == (201, {"tankId": "north", "litres": 7})
+    events = await server.call("GET", "/events?limit=1000")
+    assert [event["kind"] for event in events] == ["tankFilled"]
+
+
+async def test_a_server_that_stands_by_answers_its_own_keyed_calls(server: Any) -> None:
+    """It has no log to write into that it was asked."""
+    server.runtime.stands_by = True
+    before = await server.runtime.store.last_seq()
+    assert (await server.http.post("/search/tasks/_count", json={}, headers=keyed("k"))).status_code == 200
+    assert await server.runtime.store.last_seq() == before
 
 
 async def test_too_late_is_never_done(server: Any) -> None:

@@ -165,7 +165,7 @@ def call(
 
 
 def surely(url: str, path: str, body: Any) -> Any:
-    """A write that is asked for until it is answered, under one key; 409 for what was done just before a crash."""
+    """A write that is asked for until it is answered, under one key."""
     key, give_up = uuid.uuid4().hex, time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -334,13 +334,9 @@ def assert_gap_free(seqs: list[int]) -> None:
 def start_run(url: str, plan: Any) -> str:
     """Hand a plan in and start it, whatever happens to servers meanwhile; the plan's id."""
     taken = surely(url, "/plans", {"plan": plan})
-    if "id" not in taken:
-        assert taken["code"] == "request.answer_lost", taken
-        taken = next(found for found in call(url, "/plans") if found.get("name") == plan["name"])
-    plan_id = str(taken.get("id") or taken.get("planId"))
-    started = surely(url, f"/plans/{plan_id}/runs", {"version": 1})
-    assert "runId" in started or started["code"] in ("request.answer_lost", "plan.review_closed"), started
-    return plan_id
+    started = surely(url, f"/plans/{taken['id']}/runs", {"version": 1})
+    assert "runId" in started, started
+    return str(taken["id"])
 
 
 def finished(servers: Servers) -> Counter[str]:

@@ -120,8 +120,9 @@ class Requests:
         self._swept_at = now
         rows = await self.runtime.store.rows("request", open=True, limit=1000)
         old = [row["id"] for row in rows if row["at"] < now - KEPT_MS]
+        last = await self.runtime.store.last_seq()  # an older snapshot than the one that is kept would change nothing
         for request_id in old:
-            await self.runtime.store.save_snapshot(f"request:{request_id}", 0, {})
+            await self.runtime.store.save_snapshot(f"request:{request_id}", last, {})
         if old:
             await self.runtime.log("requestsForgotten", {"ids": old}, owner="requests")
 

@@ -35,10 +35,10 @@ async def added_by(runtime: Runtime, tokens: Tokens, event: Event) -> dict[str, 
     async with runtime.turns[TURN]:
         since = [one.kind for one in await runtime.store.events(event.seq, LATER, owner) if one.data["name"] == name]
         found = next((entry for entry in tokens.list() if entry["name"] == name), None)
-        if found is None and not since:
-            token = tokens.add(name, role, event.ts)
-            return {"name": name, "role": role, "createdAt": iso(event.ts), "token": token}
-    return {"name": name, "role": role, "createdAt": iso(event.ts)}
+        if found is not None and not since:
+            return found
+        made = {"name": name, "role": role, "createdAt": iso(event.ts)}
+        return made if since else {**made, "token": tokens.add(name, role, event.ts)}
 
 
 async def revoked_by(runtime: Runtime, tokens: Tokens, event: Event) -> None:

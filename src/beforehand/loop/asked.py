@@ -18,6 +18,9 @@ from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
 from beforehand.ports.store import Store
 
+MARK = ("requestId", "requestHash")
+"""What the first event of a write says about it."""
+
 
 @dataclass(slots=True)
 class Asked:
@@ -58,7 +61,7 @@ class Asked:
         """The events with the key in the first of them; the very same ones where it is not to be there."""
         if not self.request_id or self.kept or self.preparing or not events:
             return events
-        about = {**events[0].about, "requestId": self.request_id, "requestHash": self.content}
+        about = {**events[0].about, **dict(zip(MARK, (self.request_id, self.content), strict=True))}
         return [replace(events[0], about=about), *events[1:]]
 
     def note(self, marked: Sequence[Event]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from fastapi import Depends, Request, Response
 
 from beforehand.app.runtime import Runtime
-from beforehand.loop.asked import asked_here
+from beforehand.loop.asked import MARK, asked_here
 from beforehand.model.event import Event
 from beforehand.ports.store import EventFilter
 from beforehand.server.responses import Json
@@ -91,14 +91,15 @@ async def _answer(request: Request) -> None:
     if getattr(call, REPEATED, False):
         asked.renew()
         return
-    read = getattr(call, DECLARED, _event_data)
+    read = getattr(call, DECLARED, _as_its_event)
     told = await read(DoneWrite(asked.done, request))
     raise AnsweredFromLog(told if isinstance(told, Response) else Json(told, status or 200))
 
 
-async def _event_data(done: DoneWrite) -> Any:
-    """For calls of crafts that say nothing: the thing after the change, as its event has it."""
-    return done.event.data
+async def _as_its_event(done: DoneWrite) -> Any:
+    """For calls of crafts that do not say it: the ids and the thing after the change, as the event has them."""
+    ids = {name: value for name, value in done.event.about.items() if name not in MARK}
+    return {**ids, **done.event.data}
 
 
 async def tell(request: Request, answer: Exception) -> Response:
