@@ -14,10 +14,12 @@ from fastapi import Depends, Request, Response
 from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import MARK, asked_here
 from beforehand.model.event import Event
+from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 from beforehand.server.responses import Json
 
 CallT = TypeVar("CallT", bound=Callable[..., Any])
+log = Log("beforehand.http")
 DECLARED = "answered_from"
 REPEATED = "changes_nothing"
 
@@ -91,6 +93,7 @@ async def _answer(request: Request) -> None:
     if getattr(call, REPEATED, False):
         asked.renew()
         return
+    log.info("a write that was done is answered from the log", path=request.url.path, seq=asked.done.seq)
     read = getattr(call, DECLARED, _as_its_event)
     told = await read(DoneWrite(asked.done, request))
     raise AnsweredFromLog(told if isinstance(told, Response) else Json(told, status or 200))

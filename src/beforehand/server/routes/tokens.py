@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from beforehand.app.token_verbs import add_token, added_by, revoke_token, revoked_by
 from beforehand.app.tokens import Tokens
 from beforehand.server.answers import DoneWrite, answered_from
-from beforehand.server.callers import CallerDep, RuntimeDep, admins_only
+from beforehand.server.callers import CallerDep, RuntimeDep, admins_only, require
 from beforehand.server.installation_shapes import MadeTokenShape, RevokedShape, TokenShape
 from beforehand.server.request_shapes import NewToken, takes
 from beforehand.server.requests import body
@@ -36,10 +36,12 @@ def _told_once(request: Request, made: dict[str, Any]) -> Json:
 
 async def as_added(done: DoneWrite) -> Json:
     """The token; where a crash came before it was made it is made now, since nobody can have seen it."""
+    require(done.request.state.caller, "admin")  # who was one when it was made may be none now
     return _told_once(done.request, await added_by(done.runtime, _tokens(done.request), done.event))
 
 
 async def as_revoked(done: DoneWrite) -> Any:
+    require(done.request.state.caller, "admin")
     await revoked_by(done.runtime, _tokens(done.request), done.event)
     return {"name": done.event.data["name"], "revoked": True}
 
