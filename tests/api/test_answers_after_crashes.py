@@ -18,6 +18,8 @@ from tests.api.test_sessions import ROOM
 
 from beforehand.app.examples import find_document
 from beforehand.app.scenes import save_scene
+from beforehand.crafts.cell.cells import Cells
+from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.server.serve import recover
 
 Document = dict[str, Any]
@@ -239,6 +241,33 @@ async def test_everything_held_and_let_go(tmp_path: Path) -> None:
     for word in ("hold", "clear"):
         (tmp_path / word).mkdir()
         assert await survives(tmp_path / word, prepared_for(word), speed=0.01) >= 4
+
+
+async def test_a_fault_of_a_simulated_cell(tmp_path: Path) -> None:
+    async def prepared(server: Server) -> Write:
+        await save_scene(server.runtime, None, find_document("weld_star"), activate=True)
+
+        async def comes_once(server: Server) -> None:
+            controller: Any = server.runtime.service(Cells).live["weld_star"].controller
+            assert [fault["fault"] for fault in controller._state["faults"]] == ["fail"]
+
+        return Write("POST", "/cells/weld_star/faults", {"fault": "fail"}, alike=("fault",), holds=comes_once)
+
+    assert await survives(tmp_path, prepared) == 2
+
+
+async def test_a_fault_of_a_simulated_robot(tmp_path: Path) -> None:
+    async def prepared(server: Server) -> Write:
+        await save_scene(server.runtime, None, line(), activate=True)
+
+        async def comes_once(server: Server) -> None:
+            link: Any = server.runtime.service(Fleets).live["line"].link.simulated_part("RB-01")
+            assert sum(what == "strike" for _, _, _, what, _ in link.fleet.snapshot()["queue"]) == 1
+
+        body = {"fault": "blocked", "atS": 1e6}
+        return Write("POST", "/robots/RB-01/faults", body, alike=("fault",), holds=comes_once)
+
+    assert await survives(tmp_path, prepared) >= 2
 
 
 async def test_a_token_that_is_made(tmp_path: Path) -> None:

@@ -92,6 +92,12 @@ def asked_here() -> Asked | None:
     return asked if asked is not None and asked.task is asyncio.current_task() else None
 
 
+def key_here() -> str:
+    """What a machine may know the write by that is being answered, so as to do nothing twice; empty without a key."""
+    asked = asked_here()
+    return "" if asked is None else asked.request_id
+
+
 @contextmanager
 def preparing() -> Iterator[None]:
     """What is appended inside, in this very task, only prepares for the write: without it the write is not done.

@@ -120,10 +120,15 @@ class SimCell:
     async def close(self) -> None:
         """There is no connection to end; what is under way is on file and goes on."""
 
-    def inject(self, fault: CellFault) -> None:
-        """Have the next command that fits go wrong."""
+    def inject(self, fault: CellFault, key: str = "") -> None:
+        """Have the next command that fits go wrong; with a key once, however often it is asked for."""
         self._load()
+        keys = self._state.get("fault_keys", [])
+        if key and key in keys:
+            return
         self._state["faults"].append(fault.wire())
+        if key:
+            self._state["fault_keys"] = [*keys, key][-KEPT_KEYS:]
         self._save()
 
     # -- what it does --------------------------------------------------------------------------------------------

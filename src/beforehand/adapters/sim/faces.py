@@ -18,11 +18,11 @@ class SimulatedRobots(Protocol):
     def set_load(self, robot_id: str, loaded: bool) -> None:
         """A person put a pallet on a fork or took it off."""
 
-    def inject(self, fault: FaultSpec) -> None:
-        """Let a fault happen, `at_s` seconds from now."""
+    def inject(self, fault: FaultSpec, key: str = "") -> None:
+        """Let a fault happen, `at_s` seconds from now; one with a key once, however often it is asked for."""
 
 
 @runtime_checkable
 class SimulatedCell(Protocol):
-    def inject(self, fault: CellFault) -> None:
-        """Have the next command that fits go wrong."""
+    def inject(self, fault: CellFault, key: str = "") -> None:
+        """Have the next command that fits go wrong; with a key once, however often it is asked for."""

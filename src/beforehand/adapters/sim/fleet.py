@@ -21,6 +21,7 @@ from beforehand.model.reason import unknown
 from beforehand.model.robot import Ack, GoTarget, RobotCommand, Telemetry
 
 _VERSION = 1
+MOST_KEYS = 500
 _QUIET_STEP_MS = 10_000
 _FLAT = 0.00005
 """Less than this is reported as no charge at all."""
@@ -55,6 +56,7 @@ class SimFleet:
         self._now_ms: int | None = None
         self._quiet = False
         self._out: list[Telemetry | Ack] = []
+        self._fault_keys: list[str] = []
 
     # -- what a driver calls
 
@@ -109,9 +111,12 @@ class SimFleet:
         body.seq += 1
         return telemetry(self._yard, body, now_ms)
 
-    def inject(self, fault: FaultSpec, now_ms: int) -> None:
-        """Let a fault happen `at_s` seconds from now."""
+    def inject(self, fault: FaultSpec, now_ms: int, key: str = "") -> None:
+        """Let a fault happen `at_s` seconds from now; one with a key once, however often it is asked for."""
         self._check_faults([fault])
+        if key and key in self._fault_keys:
+            return
+        self._fault_keys = [*self._fault_keys, key][-MOST_KEYS:] if key else self._fault_keys
         now_ms = self._play(now_ms)
         self._put(now_ms + round(1000 * fault.at_s), fault.robot_id, "strike", fault.wire())
 
@@ -158,6 +163,7 @@ class SimFleet:
             "queue": [list(item) for item in sorted(self._queue)],
             "robots": {robot_id: body.wire() for robot_id, body in self._bodies.items()},
             "pallets": self._pallets.snapshot(),
+            **({"faultKeys": list(self._fault_keys)} if self._fault_keys else {}),
             "out": [{"is": type(item).__name__, **_wire(item)} for item in self._out],
         }
 
@@ -173,6 +179,7 @@ class SimFleet:
                 self._bodies[robot_id] = Body.from_wire(wire)
         self._pallets.restore(data["pallets"], self._bodies)
         self._now_ms, self._count = data["nowMs"], data["count"]
+        self._fault_keys = list(data.get("faultKeys", ()))
         known = {"", *self._bodies}
         # It was kept in order, and a sorted list is a heap.
         self._queue = [(t, n, who, what, arg) for t, n, who, what, arg in data["queue"] if who in known]

@@ -70,10 +70,10 @@ class SimLink:
         self.fleet.set_load(robot_id, loaded)
         self._changed = True
 
-    def inject(self, fault: FaultSpec) -> None:
-        """Let a fault happen, `at_s` seconds from now."""
-        self.fleet.inject(fault, self._clock.now_ms())
-        self._changed = True
+    def inject(self, fault: FaultSpec, key: str = "") -> None:
+        """Let a fault happen, `at_s` seconds from now; one with a key once, however often it is asked for."""
+        self.fleet.inject(fault, self._clock.now_ms(), key)
+        self.keep()  # before anybody is told that it will happen
 
     async def close(self) -> None:
         self._open = False

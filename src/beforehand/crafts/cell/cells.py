@@ -16,7 +16,7 @@ from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.crafts.cell.state_follower import StateFollower
 from beforehand.engine.machines import machine_of
-from beforehand.loop.asked import preparing
+from beforehand.loop.asked import key_here, preparing
 from beforehand.loop.edge import refuse_unled
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
@@ -337,7 +337,7 @@ class Cells:
             )
         if not isinstance(live.controller, SimulatedCell):
             raise RefusedError(f"The controller of {name} is not simulated.", code="cell.real")
-        live.controller.inject(fault)
+        live.controller.inject(fault, key_here())
         return {"scene": name, **fault.wire()}
 
 

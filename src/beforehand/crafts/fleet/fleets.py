@@ -26,6 +26,7 @@ from beforehand.crafts.fleet.core.state import ENDED, FleetState
 from beforehand.crafts.fleet.core.streams import Candidate
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.sentences import effect_says
+from beforehand.loop.asked import key_here
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, RefusedError
@@ -341,7 +342,7 @@ class Fleets:
         if part is None:
             raise RefusedError(f"The robot {name} is not simulated, so it cannot be told to fail.", code="robot.real")
         fault = read_faults([{"atS": 0.0, **document, "robotId": name}], list(fleet.driver.state.robots))[0]
-        return lambda: part.inject(fault), {**fault.wire(), "scene": fleet.scene.name}
+        return lambda: part.inject(fault, key_here()), {**fault.wire(), "scene": fleet.scene.name}
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         fleet = self.live.get(name)
