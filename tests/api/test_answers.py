@@ -18,6 +18,7 @@ from tests.house.test_write_answers import writes
 
 from beforehand.app.examples import find_document
 from beforehand.app.scenes import save_scene
+from beforehand.app.tokens import Tokens
 from beforehand.crafts.fleet.fleets import Fleets
 from beforehand.server import answers
 from beforehand.testing.model_replies import stalls
@@ -222,3 +223,17 @@ async def test_a_draft_is_answered_alike_and_asked_for_once(tmp_path: Path) -> N
 
 def flags(model: Any) -> dict[str, str]:
     return {"model": "openai:writer", "model_url": model.url, "model_key": "sk-this-is-a-secret-key"}
+
+
+async def test_a_token_is_made_again_for_no_one_who_is_an_admin_no_more(guarded: Any) -> None:
+    tokens, key = Tokens(guarded.runtime.settings), {"Idempotency-Key": "k"}
+    body = {"name": "her", "role": "admin"}
+    bob = bearer(tokens.add("bob", "admin", 0)) | key
+    assert (await guarded.http.post("/tokens", json=body, headers=bob)).status_code == 201
+    await Forgetful(guarded).forget()
+    tokens.revoke("her")
+    tokens.revoke("bob")
+    bob = bearer(tokens.add("bob", "operator", 0)) | key
+    told = guarded.problem(await guarded.http.post("/tokens", json=body, headers=bob), 403)
+    assert told["code"] == "auth.role"
+    assert "her" not in [token["name"] for token in tokens.list()]
