@@ -188,7 +188,10 @@ async def read_part() -> bytes:
     def readable() -> None:
         loop.remove_reader(fd)
         if not heard.done():
-            heard.set_result(os.read(fd, 65536))
+            try:
+                heard.set_result(os.read(fd, 65536))
+            except OSError:  # the terminal is gone
+                heard.set_result(b"")
 
     try:
         loop.add_reader(fd, readable)

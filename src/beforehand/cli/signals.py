@@ -1,4 +1,4 @@
-"""Ctrl-C and a termination signal end every command, whenever they come.
+"""Ctrl-C, a termination signal and a terminal that is lost end every command, whenever they come.
 
 Where nothing is open that has to be closed they end the process at once. Work that has to be closed is told to stop
 (`run_async`), and a second signal, or the end of a long patience, ends the process all the same. Neither raises an
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     Handlers = dict[signal.Signals, Any]
 
-NUMBERS = (signal.SIGINT, signal.SIGTERM)
+NUMBERS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE_S = 90
 """Longer than any orderly end takes: a worker gives the calls under way half a minute."""
 _SHOW_CURSOR = b"\x1b[?25h"
 
 
 def code_of(number: int) -> int:
-    """The exit code of a command that a signal ended: 130 for Ctrl-C, 143 for a termination signal."""
+    """The exit code of a command that a signal ended: 130 for Ctrl-C, 143 to terminate it, 129 for a lost terminal."""
     return 128 + number
 
 
 def heed_signals() -> None:
-    """From now on both end the process at once, with a word and its exit code."""
+    """From now on each of them ends the process at once, with a word and its exit code."""
     _handle(end_at_once)
 
 
@@ -37,6 +37,8 @@ def stop_by_signal(stop: "Callable[[int], None]") -> "Handlers":
 
     def tell(number: int, frame: "FrameType | None") -> None:
         heed_signals()
+        if hasattr(signal, "SIGHUP"):  # a terminal is lost once, and both the system and the shell tell it
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.signal(signal.SIGALRM, lambda *_: end_at_once(number))
         signal.alarm(PATIENCE_S)
         stop(number)
@@ -50,7 +52,7 @@ def restore(before: "Handlers") -> None:
 
 
 def _handle(handler: "Callable[[int, FrameType | None], None]") -> "Handlers":
-    """Set a handler for both; a signal that was ignored when the process began stays so, as `nohup` wants it."""
+    """Set a handler for all; a signal that was ignored when the process began stays so, as `nohup` wants it."""
     heard = [number for number in NUMBERS if signal.getsignal(number) is not signal.SIG_IGN]
     return {number: signal.signal(number, handler) for number in heard}
 
