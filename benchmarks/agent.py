@@ -25,7 +25,8 @@ from beforehand.app.settings import load_settings
 from beforehand.crafts.agent.core.home_body import home_body
 from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.core.session import Session, commanded
-from beforehand.crafts.agent.sessions import Asked, Sessions
+from beforehand.crafts.agent.session_log import Asked
+from beforehand.crafts.agent.sessions import Sessions
 
 SCENE = Path(__file__).parents[1] / "scenes" / "apartment.yaml"
 ROUND = ("walking to bed1", "walking to sofa1", "walking to table2", "walking to counter1")

@@ -25,7 +25,22 @@ from beforehand.testing.model_replies import stalls
 from beforehand.testing.model_servers import FakeOpenAI
 
 IDS = ("id", "planId", "runId", "taskId", "sessionId", "draftId", "questionId", "robotId", "worksiteId", "streamId")
-SAID = ("name", "scene", "version", "verb", "command", "reply", "fault", "follow", "held", "already", "revoked", "role")
+SAID = (
+    "name",
+    "scene",
+    "version",
+    "verb",
+    "command",
+    "reply",
+    "fault",
+    "follow",
+    "held",
+    "already",
+    "revoked",
+    "role",
+    "turn",
+    "cancelled",
+)
 DECISIVE = {
     *(
         "planCreated",
@@ -40,6 +55,7 @@ DECISIVE = {
     *("templateSaved", "sceneSaved", "sceneActivated", "sceneDeactivated", "sceneFileSaved", "tokenAdded"),
     *("tokenRevoked", "cellStateChanged", "robotUpdated", "streamUpdated", "worksiteUpdated", "taskUpdated"),
     *("fleetHeld", "fleetCleared", "sessionStarted", "commandGiven", "worldDisturbed", "questionAsked"),
+    *("sessionUpdated", "sessionEnded", "actionUpdated", "homeReset"),
     *("questionFinished", "everythingHeld", "everythingCleared", "requestDone"),
 }
 """The kinds of events that say that a write was done; what only prepares for it never does."""
@@ -191,6 +207,10 @@ async def _sessions_and_questions(tell: Forgetful) -> None:
     events = await tell.server.runtime.store.events(limit=100_000)
     assert events[-1].kind == "commandGiven"
     assert events[-2].kind == "actionUpdated", "what happens by itself while it waits is no part of the command"
+    taken = await tell("POST", f"{path}/take-over")
+    assert (taken["turn"], taken["cancelled"]) == (1, [])
+    assert (await tell("POST", f"{path}/end"))["cancelled"] == ["looking at mug1"]
+    assert (await tell("POST", "/homes/den/reset"))["scene"] == "den"
     asked = await tell("POST", "/questions", {"text": "how many tasks failed today?"}, status=202)
     await tell.server.runtime.drivers.wait(f"question:{asked['questionId']}")
     waiting = await tell("POST", "/questions", {"text": "how many pallets today"}, status=202)

@@ -197,6 +197,51 @@ async def test_a_budget_is_kept(loft: Server, model: Any) -> None:
     assert "requests" in decision["evidence"]["reason"]
 
 
+async def test_a_budget_outlives_a_restart_and_a_person_raises_it(model: Any, tmp_path: Path) -> None:
+    flags = {"model": f"{model.provider}:some-model", "model_url": model.url, "model_key": "sk-this-is-a-secret-key"}
+    model.script = (says("skip(1)"),)
+    async with serving(tmp_path, **flags) as loft:
+        await loft.call("PUT", "/scenes/loft", ROOM)
+        session = await begun(loft, budget={"requests": 3})
+        path = f"/sessions/{session['sessionId']}"
+        await waiting(loft)
+        shown = await loft.call("GET", path)
+        assert (shown["used"]["requests"], shown["budgetLeft"]["requests"]) == (3, 0)
+    async with serving(tmp_path, **flags) as loft:
+        assert (await loft.call("GET", path))["used"] == shown["used"]
+        await loft.call("POST", f"{path}/resume")
+        await loft.until(lambda: loft.runtime.service(Sessions).live[session["sessionId"]].state.asked == 2)
+        assert len(model.seen) == 3, "nothing is left of it, so nobody is asked"
+        await loft.refused("POST", f"{path}/resume", {"requests": 0}, status=422)
+        await loft.call("POST", f"{path}/resume", {"requests": 5})
+        await loft.until(lambda: loft.runtime.service(Sessions).live[session["sessionId"]].state.asked == 3)
+        assert len(model.seen) == 5
+        again = await loft.call("GET", path)
+        assert (again["used"]["requests"], again["budget"]["requests"]) == (5, 5)
+        ended = await loft.call("POST", f"{path}/end")
+        assert ended["status"] == "ended"
+        assert await loft.call("GET", "/inbox") == [], "nothing is asked about what is over"
+        assert (await loft.refused("POST", f"{path}/resume", status=409))["code"] == "session.over"
+
+
+async def test_tokens_are_reckoned_where_the_provider_does_not_tell_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("beforehand.testing.model_servers.USED", None)
+    async with FakeOpenAI(lambda seen: says("skip(1)")) as model:
+        flags = {"model": "openai:some-model", "model_url": model.url, "model_key": "sk-this-is-a-secret-key"}
+        async with serving(tmp_path, **flags) as loft:
+            await loft.call("PUT", "/scenes/loft", ROOM)
+            session = await begun(loft, budget={"tokens": 6_000}, pictures=False)
+            decision = await waiting(loft)
+            assert "6000 tokens" in decision["evidence"]["reason"]
+            shown = await loft.call("GET", f"/sessions/{session['sessionId']}")
+            assert shown["used"]["estimated"] is True
+            size = len(model.seen[0].system) + len(model.seen[0].last)
+            assert shown["used"]["inputTokens"] >= size // 4 * len(model.seen)
+            assert 0 < len(model.seen) < 20
+
+
 async def test_a_stalled_model_can_be_ended_by_a_person_at_once(loft: Server, model: Any) -> None:
     never = asyncio.Event()
     model.script = (stalls(never, says("end()")),)

@@ -212,3 +212,51 @@ async def test_a_home_rests_only_when_nobody_is_in_it(den: Any) -> None:
     assert session["sessionId"] in told["detail"]
     await say(den, session, "end()")
     await den.call("POST", "/scenes/den/deactivate")
+
+
+async def test_a_session_is_taken_over_and_ended_by_another_one(den: Any) -> None:
+    session = await begun(den, leaseS=60)
+    path = f"/sessions/{session['sessionId']}"
+    assert (session["steerer"], session["turn"], session["leaseS"]) == ("local", 0, 60)
+    told = await den.refused("POST", f"{path}/commands", {"command": "skip(1)"}, status=409)
+    assert told["code"] == "session.steered"
+    assert f"beforehand agent take-over {session['sessionId']}" in told["hint"]
+    await den.call("POST", f"{path}/commands", {"command": "start(dancing)", "turn": 0})
+    assert (await den.call("POST", f"{path}/renew", {"turn": 0}))["turn"] == 0
+    taken = await den.call("POST", f"{path}/take-over", {"turn": 0})
+    assert (taken["turn"], taken["cancelled"]) == (1, []), "a person hands over what goes on as it is"
+    assert [action["action"] for action in taken["actions"]] == ["dancing"]
+    for call, body in (("renew", {"turn": 0}), ("take-over", {"turn": 0}), ("end", {"turn": 0})):
+        assert (await den.refused("POST", f"{path}/{call}", body, status=409))["code"] == "session.taken_over"
+    await say(den, session, "skip(1)")
+    [listed] = await den.call("GET", "/sessions?open=true")
+    assert (listed["heldBy"], listed["driven"]) == ("local", True)
+    assert (await den.refused("POST", "/homes/den/reset", status=409))["code"] == "machine.held"
+    ended = await den.call("POST", f"{path}/end", {"note": "enough"})
+    assert (ended["cancelled"], ended["reason"]) == (["dancing"], "Ended by local: enough.")
+    assert "origin (0, 0)" in (await den.call("POST", "/homes/den/reset"))["state"]
+    assert (await den.refused("POST", "/homes/nowhere/reset", status=404))["code"] == "scene.unknown"
+    await den.refused("POST", "/sessions", {"scene": "den", "leaseS": 0}, status=422)
+    events = await den.call("GET", "/events?before=100000&limit=100")
+    says = [event["says"] for event in events]
+    assert "local takes the session in den over, and steers it from here on." in says
+    assert "The body of den is put back to where its scene begins, by local." in says
+
+
+async def test_a_viewer_ends_nothing_and_people_are_told_apart_by_their_tokens(serve_with: Any) -> None:
+    async with serve_with(token="admin-token-of-this-test") as guarded:
+        admin = {"authorization": "Bearer admin-token-of-this-test"}
+        await guarded.call("PUT", "/scenes/den", {**ROOM, "rooms": []}, **admin)
+        keys = {}
+        for name, role in (("ann", "operator"), ("bob", "operator"), ("vic", "viewer")):
+            made = await guarded.call("POST", "/tokens", {"name": name, "role": role}, status=201, **admin)
+            keys[name] = {"authorization": f"Bearer {made['token']}"}
+        session = await guarded.call("POST", "/sessions", {"scene": "den"}, status=201, **admin)
+        path = f"/sessions/{session['sessionId']}"
+        for call in ("end", "take-over", "resume"):
+            await guarded.refused("POST", f"{path}/{call}", status=403, **keys["vic"])
+        await guarded.call("POST", f"{path}/take-over", **keys["ann"])
+        told = await guarded.refused("POST", f"{path}/commands", {"command": "skip(1)"}, status=409, **keys["bob"])
+        assert "ann steers" in told["detail"]
+        await guarded.call("POST", f"{path}/commands", {"command": "skip(1)"}, **keys["ann"])
+        await guarded.call("POST", f"{path}/end", **keys["bob"])

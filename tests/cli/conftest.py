@@ -68,14 +68,14 @@ class Cli:
             assert outcome.err.strip(), "an exit code other than 0 comes with a sentence"
         return outcome
 
-    def start(self, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    def start(self, *words: str, stdin: int = subprocess.DEVNULL, **environment: str) -> "subprocess.Popen[str]":
         """The command beside the test; it is ended with the test."""
         start, command = (subprocess.Popen, [str(BEFOREHAND), *words]) if self._installed else (Forked, [*words])
         process = start(
             command,
             cwd=self.folder,
             env=self.environment | environment,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

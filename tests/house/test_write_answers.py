@@ -15,6 +15,7 @@ MADE_AGAIN = {
     "logOut",
     "previewPlan",
     "readIntent",
+    "renewSession",
     "search",
     "tryOccupancy",
     "tryStream",

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 LOCK = "machines"
 """The name of the one turn that all who take machines wait for."""
 LEASE_ROW = "lease"
-"""Rows of machines that something other than a run holds, by the machine: its `holder` in words, `since`, `status`."""
+"""Rows of machines that something other than a run holds, by the machine: its `holder` in words, `since`,
+`status`, and `howToFree`."""
 HOLD = ("hold", "everything")
 """The row that is there while everything is held; then nobody is given a machine."""
 
@@ -39,7 +40,7 @@ def _holder(held: dict[str, Any]) -> str:
 def _how_to_free(held: dict[str, Any]) -> str:
     run = held.get("runId")
     if run is None:
-        return "Wait until it ends, or end it."
+        return str(held.get("howToFree", "Wait until it ends, or end it."))
     return f"Wait until it ends, or: `beforehand runs cancel {run}`, `beforehand runs release {run}`."
 
 

@@ -28,6 +28,8 @@ class Call(NamedTuple):
     method: str
     path: str
     body: Any = None
+    keyed: bool = True
+    """False for a call that may be repeated without a key, and whose answer is not kept in the log."""
 
 
 class Backend(Protocol):

@@ -82,7 +82,10 @@ class RemoteBackend:
         await self._http.aclose()
 
     async def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        answer = await self._asked(method, path, body, headers | self._once(method))
+        return await self._answered(method, path, body, headers | self._once(method))
+
+    async def _answered(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+        answer = await self._asked(method, path, body, headers)
         if answer.is_error:
             raise problem_from(answer.status_code, answer.content)
         return answer.json() if answer.content else None
@@ -148,7 +151,8 @@ class RemoteBackend:
         return name
 
     async def perform(self, local: Local, call: Call) -> Any:
-        return await self.call(*call)
+        once = self._once(call.method) if call.keyed else {}
+        return await self._answered(call.method, call.path, call.body, once)
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
         body = {"parameters": dict(parameters), "workspace": workspace}

@@ -1,6 +1,6 @@
 """What asking a language model has cost: requests, tokens, money and time."""
 
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import NonNegativeFloat, NonNegativeInt
 
@@ -11,7 +11,8 @@ class Usage(WireModel):
     """`requests` counts every request that was sent, those that were turned away too.
 
     `money` is in US dollars, and None where nobody knows the price: what is not known is never taken for nothing. Of a
-    request that brought no answer the request counts, and whatever a stream said it used before it broke.
+    request that brought no answer the request counts, and whatever a stream said it used before it broke. `estimated`
+    where a provider did not say how many tokens it was: they are reckoned from bytes then.
     """
 
     requests: NonNegativeInt = 0
@@ -19,6 +20,7 @@ class Usage(WireModel):
     output_tokens: NonNegativeInt = 0
     money: NonNegativeFloat | None = None
     seconds: NonNegativeFloat = 0.0
+    estimated: Literal[True] | None = None
 
     @property
     def tokens(self) -> int:
@@ -34,7 +36,16 @@ class Usage(WireModel):
             output_tokens=self.output_tokens + other.output_tokens,
             money=money,
             seconds=self.seconds + other.seconds,
+            estimated=self.estimated or other.estimated,
         )
 
 
 NOTHING = Usage(money=0)
+BYTES_PER_TOKEN = 4
+TOKENS_PER_IMAGE = 1_000
+
+
+def estimated_usage(asked_bytes: int, answered_bytes: int, images: int = 0) -> Usage:
+    """What a request takes by the size of what was said, where its provider does not tell; the price is not known."""
+    asked = -(-asked_bytes // BYTES_PER_TOKEN) + images * TOKENS_PER_IMAGE
+    return Usage(input_tokens=asked, output_tokens=-(-answered_bytes // BYTES_PER_TOKEN), estimated=True)

@@ -34,3 +34,5 @@ class WorldKind:
     check: MachineCheck = no_options
     policy: Policy | None = None
     """Who steers a body of this kind without a model, if anybody can."""
+    simulated: bool = False
+    """Whether there is no body but in a program, so that it may be put back to the start."""

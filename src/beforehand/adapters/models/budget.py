@@ -26,10 +26,11 @@ class Limits:
 class Budget:
     """The model with limits; what every ask used is counted, the failed ones' too."""
 
-    def __init__(self, model: Model, limits: Limits) -> None:
+    def __init__(self, model: Model, limits: Limits, used: Usage = NOTHING) -> None:
+        """`used` is what was used already, in an earlier process."""
         self.name = model.name
         self.limits = limits
-        self.used = NOTHING
+        self.used = used
         self._model = model
         self._in_air = 0
         self._biggest = Usage(money=0)

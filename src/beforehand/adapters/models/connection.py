@@ -81,7 +81,7 @@ class Connection:
 
     async def _at_once(self, meter: Meter, talk: Talk) -> ModelResponse:
         response = await model_request(self._model, talk.messages, **self._how(meter))
-        self._count(meter, response)
+        self._count(meter, talk, response)
         for part in response.parts:
             meter.hear(_words(part))
         return response
@@ -91,7 +91,7 @@ class Connection:
             try:
                 await self._listen(stream, meter)
             finally:
-                self._count(meter, stream.get())
+                self._count(meter, talk, stream.get())
             return self._whole(stream.get())
 
     async def _listen(self, stream: StreamedResponse, meter: Meter) -> None:
@@ -120,9 +120,11 @@ class Connection:
             return response
         raise faults.broke_off(self._access)
 
-    def _count(self, meter: Meter, response: ModelResponse) -> None:
-        """Prices are known for the providers' own endpoints only."""
+    def _count(self, meter: Meter, talk: Talk, response: ModelResponse) -> None:
+        """Prices are known for the providers' own endpoints only; tokens that nobody tells are reckoned from bytes."""
         used = usage_of(response, priced=self._access.url is None)
+        if not used.tokens and response.parts:
+            used = talk.estimated(meter.ask, response)
         if used.tokens or response.state == "complete":
             meter.add(used)
 

@@ -1,5 +1,6 @@
 """One ask as a conversation in pydantic-ai's terms: what is sent, what came back, and what is said about it."""
 
+import json
 from collections.abc import Sequence
 
 from pydantic_ai.messages import (
@@ -18,7 +19,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from beforehand.adapters.models.repairing import Reply, correction
-from beforehand.model.usage import Usage
+from beforehand.model.usage import Usage, estimated_usage
 from beforehand.ports.model import Ask, Message
 
 TOOL = "answer"
@@ -73,6 +74,21 @@ class Talk:
             model=response.model_name or "",
             cut_off=response.finish_reason == "length",
         )
+
+    def estimated(self, ask: Ask, response: ModelResponse) -> Usage:
+        """What a request has taken, by the size of all that was said; a provider does not always tell."""
+        said = [ask.system, json.dumps(ask.schema or ""), *(message.text for message in ask.messages)]
+        said += [
+            str(getattr(part, "content", ""))
+            for message in self.messages[len(ask.messages) :]
+            for part in message.parts
+        ]
+        heard = [part.args_as_json_str() for part in response.tool_calls] + [response.text or ""]
+        return estimated_usage(_size(said), _size(heard), sum(len(message.images) for message in ask.messages))
+
+
+def _size(texts: list[str]) -> int:
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)
 
 
 def _message(message: Message) -> ModelMessage:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from beforehand.cli.exits import DONE, FAILED, REFUSED
+from beforehand.cli.known_names import rows_named
 from beforehand.cli.options import DbOption, HomeOption, OutputOption, settings_from
 from beforehand.cli.screen import Output, line, print_err, print_json, print_out
 
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
 
     Document = dict[str, Any]
 
+session_ids = rows_named("session", lambda row: (row["sessionId"], f"in {row['scene']}"), open=True)
 COMMANDS = {"agent": "A body in a home, steered with start, stop, skip and end."}
 agent = typer.Typer(help=COMMANDS["agent"], no_args_is_help=True)
 SceneArgument = Annotated[str, typer.Argument(metavar="SCENE", help="The home's scene: its name, or a file.")]
+LeaseOption = Annotated[
+    float,
+    typer.Option(
+        "--lease", metavar="SECONDS", min=1, max=3600, help="How long a server keeps it when this command is killed."
+    ),
+]
+SessionArgument = Annotated[str, typer.Argument(metavar="ID", help="The session's id.", autocompletion=session_ids)]
 GoalOption = Annotated[str | None, typer.Option("--goal", metavar="TEXT", help="What is to be achieved.")]
 
 
@@ -33,6 +42,7 @@ def run(
     ] = None,
     pictures: Annotated[bool, typer.Option("--pictures/--no-pictures", help="Whether the model sees the map.")] = True,
     max_steps: Annotated[int | None, typer.Option("--max-steps", metavar="N", min=1, help="The most commands.")] = None,
+    lease: LeaseOption = 30.0,
     output: OutputOption = Output.TABLE,
     home: HomeOption = None,
     db: DbOption = None,
@@ -64,7 +74,7 @@ def run(
 
         asked = {"goal": goal, "instruction": instruction, "maxSteps": max_steps}
         asked |= {"policy": True} if policy else {"model": _configured(settings), "pictures": pictures}
-        result = run_async(run_goal(settings, scene, asked, _show(output)))
+        result = run_async(run_goal(settings, scene, asked, _show(output), lease))
     else:
         lines = command_lines(read_text(commands))
         document = run_async(scene_document(settings, scene))
@@ -116,6 +126,7 @@ def _print(result: dict[str, Any], output: Output) -> int:
 def steer(
     scene: SceneArgument,
     goal: GoalOption = None,
+    lease: LeaseOption = 30.0,
     home: HomeOption = None,
     db: DbOption = None,
 ) -> int:
@@ -123,4 +134,101 @@ def steer(
     from beforehand.cli.run_async import run_async
     from beforehand.crafts.agent.hand_command import steer_by_hand
 
-    return _print(run_async(steer_by_hand(settings_from(home=home, db=db), scene, goal)), Output.TABLE)
+    return _print(run_async(steer_by_hand(settings_from(home=home, db=db), scene, goal, lease)), Output.TABLE)
+
+
+@agent.command("list")
+def list_sessions(
+    everything: Annotated[bool, typer.Option("--all", help="Those that are over, too.")] = False,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """The sessions that hold a body: who steers, since when, idle for how long, and what is left of the budget."""
+    from beforehand.crafts.agent.session_commands import list_open, print_sessions
+
+    print_sessions(list_open(settings_from(home=home, db=db), everything=everything), output)
+    return DONE
+
+
+@agent.command()
+def show(
+    session: SessionArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
+) -> int:
+    """One session: who holds its body, what it does, and how things are."""
+    from beforehand.crafts.agent.session_commands import print_session
+    from beforehand.crafts.agent.session_commands import show as show_it
+
+    print_session(show_it(settings_from(home=home, db=db), session), output)
+    return DONE
+
+
+@agent.command()
+def end(
+    session: SessionArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
+) -> int:
+    """Stop everything in a session, end it and give its body back, whoever steers it; works without a server too."""
+    from beforehand.crafts.agent.session_commands import end_open
+    from beforehand.crafts.agent.session_face import ended_says
+
+    ended = end_open(settings_from(home=home, db=db), session)
+    print_json(ended) if output is Output.JSON else print_out(ended_says(ended))
+    return DONE
+
+
+@agent.command("take-over")
+def take_over(
+    session: SessionArgument,
+    lease: LeaseOption = 30.0,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Steer a session by hand from here on, whoever did before; with `-o json` it is yours to steer over HTTP."""
+    from beforehand.cli.run import refuse_missing
+    from beforehand.cli.run_async import run_async
+    from beforehand.crafts.agent.hand_command import steer_on
+    from beforehand.crafts.agent.session_commands import take_over as take_it_over
+
+    settings = settings_from(home=home, db=db)
+    refuse_missing(settings, f"so there is no session {session!r}")
+    if output is Output.JSON:
+        print_json(take_it_over(settings, session))
+        return DONE
+    return _print(run_async(steer_on(settings, session, lease)), Output.TABLE)
+
+
+@agent.command()
+def resume(
+    session: SessionArgument,
+    requests: Annotated[int | None, typer.Option("--requests", min=1, help="The most requests to the model.")] = None,
+    tokens: Annotated[int | None, typer.Option("--tokens", min=1, help="The most tokens.")] = None,
+    money: Annotated[float | None, typer.Option("--money", min=0.0, help="The most US dollars.")] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", min=0.0, help="The longest thinking, in all.")] = None,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", metavar="N", min=1, help="The most commands.")] = None,
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Have a session that waits for a person go on at its server, with more to use where you say so."""
+    from beforehand.crafts.agent.session_commands import print_session
+    from beforehand.crafts.agent.session_commands import resume as resume_it
+
+    given = {"requests": requests, "tokens": tokens, "money": money, "seconds": seconds, "maxSteps": max_steps}
+    print_session(resume_it(settings_from(home=home, db=db), session, given), output)
+    return DONE
+
+
+@agent.command()
+def reset(
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="The home's name.")],
+    output: OutputOption = Output.TABLE,
+    home: HomeOption = None,
+    db: DbOption = None,
+) -> int:
+    """Put a simulated body and its world back to where the scene begins; only where nobody holds it."""
+    from beforehand.crafts.agent.session_commands import reset as reset_it
+
+    done = reset_it(settings_from(home=home, db=db), scene)
+    print_json(done) if output is Output.JSON else print_out(f"{scene} is as its scene begins.", done["state"])
+    return DONE

@@ -4,15 +4,17 @@ from typing import Any
 
 from beforehand.app.craft import Craft, Holds, Owner, Parts, Planner, PlanRequest, Scenes, Wanted
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.agent.core.deciding import COMMANDED, ENDED, STARTED, UPDATED
 from beforehand.crafts.agent.core.scene import read_home
+from beforehand.crafts.agent.core.session_state import COMMANDED, ENDED, STARTED, UPDATED
 from beforehand.crafts.agent.core.warnings import warnings
+from beforehand.crafts.agent.homes import KIND, WORLD_ROW
 from beforehand.crafts.agent.plans import PLANNER, judge_of, make_errands, read_wanted
 from beforehand.crafts.agent.plug_ins import VERB_GROUP
 from beforehand.crafts.agent.rows import ROWS
 from beforehand.crafts.agent.searchable import SEARCHABLE
 from beforehand.crafts.agent.sentences import SENTENCES
-from beforehand.crafts.agent.sessions import KIND, SESSION_ROW, WORLD_ROW, Sessions
+from beforehand.crafts.agent.session_documents import SESSION_ROW
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.crafts.agent.tools import Errand
 from beforehand.crafts.agent.worlds import GROUP, load_worlds
 from beforehand.model.plan import Plan
@@ -27,10 +29,10 @@ def open_sessions(runtime: Runtime) -> Parts:
         log.error("a world could not be used", name=missed.about, says=missed.says)
 
     async def plan(request: PlanRequest, correlation_id: str) -> Plan:
-        return make_errands(await sessions.scene(request.scene), request)
+        return make_errands(await sessions.homes.scene(request.scene), request)
 
     async def read(request: PlanRequest) -> Wanted:
-        return read_wanted(await sessions.scene(request.scene), request)
+        return read_wanted(await sessions.homes.scene(request.scene), request)
 
     return Parts(
         service=sessions,
@@ -40,6 +42,7 @@ def open_sessions(runtime: Runtime) -> Parts:
         holds=Holds(KIND, sessions.moving, sessions.hold, sessions.let_go),
         tools=(Errand(sessions),),
         owners={"session": Owner(sessions.answer, sessions.restart)},
+        begin=sessions.begin,
         close=sessions.close,
     )
 

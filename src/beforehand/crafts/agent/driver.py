@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from beforehand.crafts.agent.core.command_text import Command, read_command
-from beforehand.crafts.agent.core.deciding import IDLE_MS, SessionState, decide
+from beforehand.crafts.agent.core.deciding import decide
 from beforehand.crafts.agent.core.inputs import (
     CalledOff,
     Said,
@@ -21,14 +21,18 @@ from beforehand.crafts.agent.core.inputs import (
     SteeringFailed,
     TakenUp,
     TimePassed,
+    Unheard,
 )
 from beforehand.crafts.agent.core.session import advanced
+from beforehand.crafts.agent.core.session_state import IDLE_MS, SessionState
+from beforehand.crafts.agent.core.steering_rights import refusal
 from beforehand.crafts.agent.core.world import ticks
 from beforehand.loop.asked import asked_here, preparing
 from beforehand.loop.loop import Loop
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.model.event import Verdict
+from beforehand.model.usage import Usage
 from beforehand.ports.body import TICKS_PER_S
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
@@ -41,6 +45,10 @@ NEVER = 1 << 62
 
 class Steering(Protocol):
     """Whoever steers a session that nobody types into."""
+
+    @property
+    def used(self) -> Usage | None:
+        """What asking has used so far, in earlier processes too; None where nothing is used."""
 
     async def next_command(self, state: SessionState) -> str:
         """The next command, from the present state; a BeforehandError where they cannot say."""
@@ -69,6 +77,8 @@ class SessionDriver:
         self.taken_up = taken_up
         self._began_ms, self._began_tick = clock.now_ms(), state.body.tick
         self.due_ms = NEVER
+        self._silent_ms = 0
+        """For how long the command that steers has not been heard, counted while this process works."""
         self.on_change: Callable[[SessionState], None] = lambda state: None
         """Called after every decision, by whoever follows the session closely."""
         self._steerer: asyncio.Task[None] | None = None
@@ -103,18 +113,37 @@ class SessionDriver:
         session, _ = advanced(self.state.session, self.tick_now())
         return replace(self.state, session=session)
 
-    async def say(self, text: str, *, by: str = "", thought_s: float = 0.0) -> Verdict[Steer]:
-        """One command, decided and durable. In real time a skip is answered when it has been waited for."""
-        if self.is_realtime:
-            command = read_command(text)
-            if isinstance(command, Command) and command.verb == "skip" and not self.state.stands:
-                return await self._skip(text, command, by)
-            return await self.request(Said(text, by, self.tick_now()))
-        charged = self.state.session.clock == "charged" and thought_s > 0
-        tick = self.state.body.tick + ticks(thought_s) if charged else None
-        return await self.request(Said(text, by, tick))
+    def hear(self, turn: int | None) -> bool:
+        """The command that steers, at this turn, is there; False where it steers no more."""
+        if turn != self.state.turn:
+            return False
+        self._silent_ms = 0
+        return True
 
-    async def _skip(self, text: str, command: Command, by: str) -> Verdict[Steer]:
+    def miss(self, ms: int) -> None:
+        """Nothing was heard for so long while this process worked; a command that stays silent has died."""
+        if not self.state.lease_s or not self.state.is_open:
+            return
+        self._silent_ms += ms
+        if self._silent_ms >= self.state.lease_s * 1000:
+            self._silent_ms = 0
+            self._loop.put(Unheard(self.tick_if_real()))
+
+    async def say(self, text: str, *, by: str = "", turn: int | None = None) -> Verdict[Steer]:
+        """One command, decided and durable. In real time a skip is answered when it has been waited for."""
+        return await self._say(Said(text, by, turn=turn))
+
+    async def _say(self, said: Said) -> Verdict[Steer]:
+        if not self.is_realtime:
+            return await self.request(said)
+        command = read_command(said.text)
+        if isinstance(command, Command) and command.verb == "skip" and not self.state.stands:
+            if (not_theirs := refusal(self.state, said)) is not None:
+                return Verdict(reasons=(not_theirs,))
+            return await self._skip(said, command)
+        return await self.request(replace(said, tick=self.tick_now()))
+
+    async def _skip(self, said: Said, command: Command) -> Verdict[Steer]:
         if (asked := asked_here()) is not None:  # it is decided now, and not when it is over
             asked.decide(self._clock.now_ms())
         since = self.tick_now()
@@ -129,7 +158,7 @@ class SessionDriver:
                 with preparing():  # the skip itself is what is said when it is over
                     await self.request(TimePassed(min(until, self.tick_now())))
         now = min(until, self.tick_now())
-        return await self.request(Said(text, by, now, waited=now - since))
+        return await self.request(replace(said, tick=now, waited=now - since))
 
     async def _wait_for(self, tick: int) -> None:
         """Wait until a tick has come, or something has happened: what another one says may end or change the wait."""
@@ -171,7 +200,7 @@ class SessionDriver:
         self.state, verdict = decide(self.state, given, self._clock.now_ms())
         if stood and not self.state.stands:  # the time a person took does not count
             self._began_ms, self._began_tick = self._clock.now_ms(), self.state.body.tick
-        if self.state.stands and not stood:
+        if (self.state.stands and not stood) or self.state.steered_by == "person":
             self._let_steerer_go()
         self._set_due()
         if verdict.events:
@@ -192,7 +221,7 @@ class SessionDriver:
             self.due_ms = NEVER
         elif self.state.steered_by == "person" and self._clock.now_ms() >= self.state.last_said + IDLE_MS:
             self.due_ms = NEVER
-            self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self._tick_if_real()))
+            self._loop.put(CalledOff("Nobody has said anything for 30 minutes.", tick=self.tick_if_real()))
         elif self.is_realtime and not self.state.stands:
             self.due_ms = NEVER
             self._loop.put(TimePassed(self.tick_now()))
@@ -217,13 +246,17 @@ class SessionDriver:
         frame = {"kind": "agent", "scene": state.scene, "sessionId": state.session_id, "tick": body.tick}
         self._frames.publish({**frame, "status": state.session.status, **body.frame()}, state.scene)
 
-    def _tick_if_real(self) -> int | None:
+    def tick_if_real(self) -> int | None:
+        """The tick of now with the real-time clock; with others, time passes by commands only."""
         return self.tick_now() if self.is_realtime else None
 
     # -- steering --------------------------------------------------------------------------------------------------
 
     def _steer(self, _: Steer) -> None:
-        if self._steering is not None:
+        if self._steering is None:
+            says = "The model that steered it is not there."
+            self._loop.put(SteeringFailed(f"{says} `beforehand doctor` says what is missing.", self.tick_if_real()))
+        else:
             self._let_steerer_go()
             self._steerer = asyncio.create_task(self._steered(self._steering))
 
@@ -233,23 +266,30 @@ class SessionDriver:
             self._steerer.cancel()
 
     async def _steered(self, steering: Steering) -> None:
+        asked_ms = self._clock.now_ms()
         try:
             while self.state.is_open and not self.state.stands and self.state.steered_by != "person":
                 asked_ms = self._clock.now_ms()
                 text = await steering.next_command(self.state)
-                thought_s = (self._clock.now_ms() - asked_ms) / 1000
-                await self.say(text, by=self.state.steered_by, thought_s=thought_s)
+                tick = self._tick_after(asked_ms)
+                await self._say(Said(text, self.state.steered_by, tick, own=True, used=steering.used))
         except asyncio.CancelledError:
             raise
         except BeforehandError as error:
-            await self._steering_failed(error.says)
+            await self._steering_failed(error.says, asked_ms, steering)
         except Exception as error:  # whoever steers is not the session: it is stopped, and a person is asked
             log.exception("steering failed", session=self.state.session_id)
-            await self._steering_failed(f"{type(error).__name__}: {error}")
+            await self._steering_failed(f"{type(error).__name__}: {error}", asked_ms, steering)
 
-    async def _steering_failed(self, says: str) -> None:
+    def _tick_after(self, asked_ms: int) -> int | None:
+        """The tick by which whoever steers has thought, where that costs time: an answer that never came does, too."""
+        if self.state.session.clock != "charged":
+            return self.tick_if_real()
+        return self.state.body.tick + ticks((self._clock.now_ms() - asked_ms) / 1000)
+
+    async def _steering_failed(self, says: str, asked_ms: int, steering: Steering) -> None:
         if self.state.is_open:
-            await self.request(SteeringFailed(says, self._tick_if_real()))
+            await self.request(SteeringFailed(says, self._tick_after(asked_ms), steering.used))
 
     def _gone(self) -> UnavailableError:
         return UnavailableError(

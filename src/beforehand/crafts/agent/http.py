@@ -5,8 +5,10 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Response
 from pydantic import Field
 
+from beforehand.crafts.agent import session_verbs as verbs
 from beforehand.crafts.agent.lanes import command_log, lanes
-from beforehand.crafts.agent.sessions import Asked, Sessions
+from beforehand.crafts.agent.session_log import Asked
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.crafts.agent.steering import options_of
 from beforehand.model.errors import BadInputError
 from beforehand.server.kit import (
@@ -15,6 +17,7 @@ from beforehand.server.kit import (
     DoneWrite,
     HttpPart,
     Json,
+    NoBody,
     ProblemShape,
     RuntimeDep,
     SceneQuery,
@@ -22,6 +25,7 @@ from beforehand.server.kit import (
     WireModel,
     answered_from,
     body,
+    changes_nothing,
     gives,
     gives_content,
     takes,
@@ -39,6 +43,19 @@ class ModelBudget(WireModel):
     seconds: Annotated[float, Field(gt=0)] | None = None
 
 
+LeaseS = Annotated[
+    float,
+    Field(ge=1, le=3600, description="For how long whoever steers may be silent; then the session is ended."),
+]
+Turn = Annotated[int, Field(strict=True, ge=0, description="The session's `turn` at which you steer, as you saw it.")]
+
+
+class SessionBudget(ModelBudget):
+    """What a session may use from now on, all it has used counted."""
+
+    max_steps: Annotated[int, Field(ge=1, le=100_000)] | None = None
+
+
 class NewSession(WireModel):
     """A session in a home. Without `model` and `policy` a person steers it, command by command."""
 
@@ -51,12 +68,34 @@ class NewSession(WireModel):
     max_steps: Annotated[int, Field(ge=1, le=100_000)] | None = None
     budget: ModelBudget | None = None
     pictures: bool = True
+    lease_s: LeaseS | None = None
 
 
 class SessionCommand(WireModel):
     """One line: start("action"), stop("action"), skip(seconds) or end()."""
 
     command: Text
+    turn: Turn | None = None
+
+
+class Renewal(WireModel):
+    """Whoever steers with a lease is still there."""
+
+    turn: Turn
+
+
+class EndSession(WireModel):
+    """With `turn`: only if nobody else has taken it over meanwhile. The note is kept as the reason."""
+
+    turn: Turn | None = None
+    note: Text | None = None
+
+
+class TakeOver(WireModel):
+    """Who calls steers from here on. With `turn`: only if nobody else has taken it over meanwhile."""
+
+    turn: Turn | None = None
+    lease_s: LeaseS | None = None
 
 
 class SessionFault(WireModel):
@@ -76,6 +115,15 @@ class ActionShape(Shape):
     reason: str | None = None
 
 
+class SessionUsageShape(Shape):
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    money: float | None = None
+    seconds: float
+    estimated: bool | None = Field(default=None, description="Tokens are reckoned from bytes: nobody told them.")
+
+
 class SessionShape(Shape):
     session_id: str
     scene: str
@@ -90,7 +138,13 @@ class SessionShape(Shape):
     max_steps: int | None = None
     budget: dict[str, float] | None = None
     pictures: bool | None = None
+    turn: int | None = Field(default=None, description="How often the steering has changed hands.")
+    steerer: str | None = Field(default=None, description="Who steers and nobody else.")
+    lease_s: float | None = Field(default=None, description="0: for as long as the command's process leads the home.")
+    used: SessionUsageShape | None = None
+    note: str | None = None
     started_at: str
+    last_said_at: str | None = None
     steps: int
     tick: int
     at_s: float
@@ -101,6 +155,22 @@ class SessionShape(Shape):
     waits_for: str | None = None
     held: bool | None = None
     says: str | None = Field(default=None, description="What it is for and what its body does, in words.")
+    held_by: str | None = Field(default=None, description="Who has the body, in words.")
+    idle_s: float | None = Field(default=None, description="For how long nobody has said anything.")
+    budget_left: dict[str, float] | None = None
+    driven: bool | None = Field(default=None, description="False where it goes on only when its home is live again.")
+
+
+class HandedOverShape(SessionShape):
+    """The session afterwards, and the actions that were stopped for that."""
+
+    cancelled: list[str]
+
+
+class ResetShape(Shape):
+    scene: str
+    by: str
+    state: str
 
 
 class CommandShape(SessionShape):
@@ -160,6 +230,14 @@ async def as_started(done: DoneWrite) -> Any:
     return await done.runtime.service(Sessions).show(done.about("sessionId"))
 
 
+async def as_handed_over(done: DoneWrite) -> Any:
+    return await verbs.handed_over(done.runtime.service(Sessions), done.event)
+
+
+async def as_reset(done: DoneWrite) -> Any:
+    return dict(done.event.data)
+
+
 async def as_replied(done: DoneWrite) -> Any:
     return await done.runtime.service(Sessions).reply(done.event)
 
@@ -193,6 +271,7 @@ async def start_session(runtime: RuntimeDep, caller: CallerDep, asked: Annotated
         asked.max_steps,
         caller.name,
         options=options_of(asked.budget.wire() if asked.budget else None, asked.pictures),
+        lease_s=asked.lease_s,
     )
     state = await runtime.service(Sessions).start(wanted)
     return Json(state.head(), status_code=201)
@@ -227,8 +306,72 @@ async def get_session(runtime: RuntimeDep, session_id: str, tick: TickQuery = No
 async def command_session(
     runtime: RuntimeDep, caller: CallerDep, session_id: str, asked: Annotated[SessionCommand, body(SessionCommand)]
 ) -> Json:
-    """Give one command; the reply says what came of it, and a refused one says why and changes nothing."""
-    return Json(await runtime.service(Sessions).say(session_id, asked.command, by=caller.name))
+    """Give one command; the reply says what came of it, and a refused one says why and changes nothing.
+
+    409 where somebody else steers: a step of a plan, a command with a lease, or who took it over.
+    """
+    return Json(await runtime.service(Sessions).say(session_id, asked.command, by=caller.name, turn=asked.turn))
+
+
+@router.post(
+    "/{session_id}/renew", operation_id="renewSession", openapi_extra=takes(Renewal), responses=gives(SessionShape)
+)
+@changes_nothing
+async def renew_session(runtime: RuntimeDep, session_id: str, asked: Annotated[Renewal, body(Renewal)]) -> Json:
+    """Say that whoever steers with a lease is still there; 409 where somebody else steers by now."""
+    return Json(await verbs.renew_session(runtime.service(Sessions), session_id, asked.turn))
+
+
+@router.post(
+    "/{session_id}/end",
+    operation_id="endSession",
+    openapi_extra=takes(EndSession, required=False),
+    responses=gives(HandedOverShape),
+)
+@answered_from(as_handed_over)
+async def end_session(
+    runtime: RuntimeDep,
+    caller: CallerDep,
+    session_id: str,
+    asked: Annotated[EndSession, body(EndSession, optional=True)],
+) -> Json:
+    """Stop everything, end the session and give the body back, whoever steers it."""
+    sessions = runtime.service(Sessions)
+    return Json(await verbs.end_session(sessions, session_id, by=caller.name, note=asked.note or "", turn=asked.turn))
+
+
+@router.post(
+    "/{session_id}/take-over",
+    operation_id="takeSessionOver",
+    openapi_extra=takes(TakeOver, required=False),
+    responses=gives(HandedOverShape),
+)
+@answered_from(as_handed_over)
+async def take_session_over(
+    runtime: RuntimeDep, caller: CallerDep, session_id: str, asked: Annotated[TakeOver, body(TakeOver, optional=True)]
+) -> Json:
+    """Steer a session from here on, whoever did before; what a model or the policy had under way is stopped."""
+    sessions = runtime.service(Sessions)
+    return Json(
+        await verbs.take_session_over(sessions, session_id, by=caller.name, lease_s=asked.lease_s, turn=asked.turn)
+    )
+
+
+@router.post(
+    "/{session_id}/resume",
+    operation_id="resumeSession",
+    openapi_extra=takes(SessionBudget, required=False),
+    responses=gives(SessionShape),
+)
+@answered_from(as_started)
+async def resume_session(
+    runtime: RuntimeDep,
+    caller: CallerDep,
+    session_id: str,
+    asked: Annotated[SessionBudget, body(SessionBudget, optional=True)],
+) -> Json:
+    """Have a session that waits for a person go on, with more to use where that is given."""
+    return Json(await verbs.resume_session(runtime.service(Sessions), session_id, asked.wire(), by=caller.name))
 
 
 @router.get("/{session_id}/commands", operation_id="listCommands", responses=gives(list[LoggedCommandShape]))
@@ -272,8 +415,18 @@ async def inject(runtime: RuntimeDep, session_id: str, asked: Annotated[SessionF
     return Json(await runtime.service(Sessions).disturb(session_id, asked.wire()))
 
 
+homes = APIRouter(prefix="/homes", tags=["agent"])
+
+
+@homes.post("/{scene}/reset", operation_id="resetHome", responses=gives(ResetShape))
+@answered_from(as_reset)
+async def reset_home(runtime: RuntimeDep, caller: CallerDep, scene: str, _: NoBody) -> Json:
+    """Put a simulated body and its world back to where the scene begins; 409 while somebody holds the body."""
+    return Json(await runtime.service(Sessions).homes.reset(scene, caller.name))
+
+
 HTTP = HttpPart(
-    routers=(router,),
-    requests=(NewSession, ModelBudget, SessionCommand, SessionFault),
+    routers=(router, homes),
+    requests=(NewSession, ModelBudget, SessionBudget, SessionCommand, Renewal, EndSession, TakeOver, SessionFault),
     state={"sessions": SessionShape},
 )

@@ -11,7 +11,8 @@ from beforehand.crafts.agent.core.goals import unread_names, wish_parts
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.core.landmark import landmark
 from beforehand.crafts.agent.core.words import HomeScene
-from beforehand.crafts.agent.sessions import KIND, Sessions
+from beforehand.crafts.agent.homes import KIND
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.crafts.agent.tools import ERRAND_TOOL
 from beforehand.model.errors import BadInputError, NotUnderstoodError
 from beforehand.model.plan import Origin, Plan, Step
@@ -193,7 +194,7 @@ class ErrandJudging:
 
     async def ready(self, plan: Plan) -> None:
         for name in _scenes_in(plan):
-            await self.sessions.home(name)
+            await self.sessions.homes.home(name)
 
 
 def _scenes_in(plan: Plan) -> Iterator[str]:

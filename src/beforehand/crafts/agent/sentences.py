@@ -32,6 +32,8 @@ def _disturbed(data: Data) -> str:
 
 
 def _updated(data: Data) -> str:
+    if data.get("takenOver"):
+        return f"{data['steerer']} takes the session in {data['scene']} over, and steers it from here on."
     return f"The session in {data['scene']} is {data['status']}, steered by {_who(data['steeredBy'])}."
 
 
@@ -40,6 +42,10 @@ def _ended(data: Data) -> str:
     why = f" {data['reason']}" if data.get("reason") else ""
     reached = {None: "", True: " The goal was reached."}.get(data.get("goalReached"), " The goal was not reached.")
     return f"The session in {data['scene']} {how} after {data['steps']} commands.{why}{reached}"
+
+
+def _reset(data: Data) -> str:
+    return f"The body of {data['scene']} is put back to where its scene begins, by {data['by'] or 'a person'}."
 
 
 def session_says(data: Data) -> str:
@@ -63,4 +69,5 @@ SENTENCES = {
     "worldDisturbed": _disturbed,
     "sessionUpdated": _updated,
     "sessionEnded": _ended,
+    "homeReset": _reset,
 }

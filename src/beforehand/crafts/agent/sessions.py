@@ -1,8 +1,12 @@
-"""The sessions of a runtime: homes made live, sessions started and found again in the log, what is asked of them."""
+"""The sessions of a runtime: started, steered by one at a time, taken over, ended, and taken up again after a crash.
+
+A command that steers keeps its session by a lease: it says again and again that it is there, or, where it leads the
+home itself, it lives. What nobody drives any more is decided from the log, without a driver.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from beforehand.app.craft import Answering, Moving
@@ -11,67 +15,60 @@ from beforehand.app.holds import everything_held, held
 from beforehand.app.ids import new_id
 from beforehand.app.leases import LOCK, refuse_held
 from beforehand.app.runtime import Runtime
-from beforehand.app.scenes import activate_scene, no_scene_of
-from beforehand.crafts.agent.core.deciding import STARTED, SessionState, SteeredBy, folded, refusals, started
-from beforehand.crafts.agent.core.inputs import Answered, Held, LetGo, WentWrong
+from beforehand.crafts.agent.core.budget import STEPS, with_more
+from beforehand.crafts.agent.core.inputs import (
+    Answered,
+    Held,
+    LetGo,
+    SessionInput,
+    Steer,
+    TakenUp,
+    Unheard,
+    WentWrong,
+)
+from beforehand.crafts.agent.core.replay import refusals
 from beforehand.crafts.agent.core.scene import read_home
-from beforehand.crafts.agent.core.session import CLOCKS, Clock, Session
+from beforehand.crafts.agent.core.session import CLOCKS
+from beforehand.crafts.agent.core.session_state import OF_THIS_PROCESS, SessionState, started
 from beforehand.crafts.agent.core.verbs import Verbs
-from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.driver import SessionDriver, Steering
+from beforehand.crafts.agent.homes import KIND, Homes, machine_of
 from beforehand.crafts.agent.plug_ins import load_verbs
-from beforehand.crafts.agent.sentences import told
-from beforehand.crafts.agent.worlds import open_world
-from beforehand.loop.asked import preparing
+from beforehand.crafts.agent.session_documents import SESSION_ROW, session_told
+from beforehand.crafts.agent.session_log import OPTIONS, Asked, at_tick, first_state, read_session
+from beforehand.crafts.agent.undriven_sessions import settled
 from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, ModelError, NotFoundError, UnavailableError
-from beforehand.model.event import Event, from_iso
+from beforehand.model.errors import (
+    BadInputError,
+    BeforehandError,
+    ConflictError,
+    ModelError,
+    NotFoundError,
+    UnavailableError,
+)
+from beforehand.model.event import Event, Verdict
 from beforehand.model.reason import Reason
 from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.log import Log
-from beforehand.ports.store import EventFilter, Store
+from beforehand.ports.store import Store
 from beforehand.ports.tasks import stop
 
 log = Log("beforehand.agent")
-KIND = "home"
-SESSION_ROW = "session"
-WORLD_ROW = "homeWorld"
-CHUNK = 1_000
-OPTIONS = ("budget", "pictures")
 FRAME_MS = 1000 // TICKS_PER_S
 IDLE_LOOK_MS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What a session is started with."""
-
-    scene: str
-    goal: str | None = None
-    instruction: str | None = None
-    model: str | None = None
-    steered_by: SteeredBy = "person"
-    clock: Clock = "virtual"
-    max_steps: int | None = None
-    by: str = ""
-    key: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """For a model: its `budget`, and whether it sees `pictures`."""
-
-
-def machine_of(scene: str) -> str:
-    """The name under which a home's body is held."""
-    return f"home:{scene}"
 
 
 @dataclass(slots=True)
 class Sessions:
     runtime: Runtime
-    homes: dict[str, HomeScene] = field(default_factory=dict)
     live: dict[str, SessionDriver] = field(default_factory=dict)
     verbs: Verbs = field(default_factory=load_verbs)
+    homes: Homes = field(init=False)
     beating: asyncio.Task[None] | None = None
+
+    def __post_init__(self) -> None:
+        self.homes = Homes(self.runtime, self.verbs, lambda name: bool(self._in(name)))
 
     @property
     def pace(self) -> float:
@@ -80,12 +77,24 @@ class Sessions:
 
     # -- homes -----------------------------------------------------------------------------------------------------
 
+    async def begin(self) -> None:
+        """This process leads now, so a command that led before and steered has died: its session ends.
+
+        One that is not virtual is in doubt, and a person is asked.
+        """
+        for row in await self.runtime.store.rows(SESSION_ROW, open=True):
+            if row.get("leaseS") == OF_THIS_PROCESS and not row.get("waitsFor"):
+                try:
+                    await self.settle(row, Unheard() if row["clock"] == "virtual" else TakenUp())
+                except BeforehandError as error:  # one that cannot be settled spares the rest
+                    log.warning("a session could not be ended", session=row["sessionId"], says=error.says)
+
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_home(document)
-        if self.homes.get(name) == scene:
+        if self.homes.live.get(name) == scene:
             return
         self._refuse_session(name)
-        self.homes[name] = scene
+        self.homes.live[name] = scene
         if self.runtime.serves:
             for row in await self.runtime.store.rows(SESSION_ROW, open=True):
                 if row["scene"] == name and row["sessionId"] not in self.live:
@@ -94,7 +103,7 @@ class Sessions:
     async def deactivate(self, name: str) -> None:
         """The home rests; ConflictError while a session goes on in it."""
         self._refuse_session(name)
-        self.homes.pop(name, None)
+        self.homes.live.pop(name, None)
 
     async def close(self) -> None:
         for driver in list(self.live.values()):
@@ -120,40 +129,10 @@ class Sessions:
     def _in(self, name: str) -> list[SessionDriver]:
         return [driver for driver in self.live.values() if driver.state.scene == name and driver.state.is_open]
 
-    async def scene(self, name: str) -> HomeScene:
-        """A home as it is live, else as it was saved; NotFoundError with the homes there are."""
-        if name in self.homes:
-            return self.homes[name]
-        row = await self.runtime.store.row("scene", name)
-        if row is None or row["kind"] != KIND:
-            told = await no_scene_of(self.runtime, KIND, name)
-            raise NotFoundError(told.says, code="scene.unknown", nearest=told.nearest)
-        return read_home(row["document"])
-
-    async def home(self, name: str) -> HomeScene:
-        """A home that is live, made so where it is not; NotFoundError with the homes there are."""
-        await self.scene(name)
-        if name not in self.homes:
-            with preparing():
-                await activate_scene(self.runtime, name)
-        return self.homes[name]
-
-    async def world_of(self, name: str, scene: HomeScene) -> Mapping[str, Any] | None:
-        """The world as the last session left it; None where it is as its scene describes it.
-
-        Worlds of other people begin anew with every session.
-        """
-        if scene.world is not None:
-            return None
-        row = await self.runtime.store.row(WORLD_ROW, name)
-        return None if row is None else row["world"]
-
     async def body_of(self, name: str, goal: str | None = None) -> Body:
         """A body in the present world, for a preview: nobody else moves it."""
-        scene = await self.scene(name)
-        here = [driver.state for driver in self.live.values() if driver.state.scene == name]
-        world = here[0].body.wire() if here else await self.world_of(name, scene)
-        return open_world(scene, world=world, goal=goal, verbs=self.verbs)
+        here = [driver.state.body.wire() for driver in self.live.values() if driver.state.scene == name]
+        return await self.homes.body(name, goal, here[0] if here else None)
 
     # -- starting and taking up ------------------------------------------------------------------------------------
 
@@ -164,7 +143,7 @@ class Sessions:
         """
         if asked.clock not in CLOCKS:
             raise BadInputError.unknown("clock", asked.clock, CLOCKS, code="session.clock")
-        scene = await self.home(asked.scene)
+        scene = await self.homes.home(asked.scene)
         async with self.runtime.turns[LOCK]:
             if (everything := await held(self.runtime)) is not None:
                 raise everything_held(everything)
@@ -172,9 +151,10 @@ class Sessions:
                 await refuse_held(self.runtime, [machine_of(asked.scene)])
             else:
                 self._refuse_session(asked.scene)
-            state = self._state(new_id("session"), asked, scene, await self.world_of(asked.scene, scene))
+            world, note = await self.homes.world_of(asked.scene, scene)
+            state = first_state(new_id("session"), asked, scene, world, self.verbs, self.runtime.now(), note)
             steering = self._steering(state)
-            began = started(state, scene.wire(), self.runtime.now(), correlation_id)
+            began = started(state, scene.wire(), state.started_at, correlation_id)
             await self.runtime.store.append([began, *also])
         self._drive(state, steering)
         return state
@@ -183,35 +163,15 @@ class Sessions:
         """ConflictError while a session goes on in a home."""
         for driver in self._in(scene):
             raise ConflictError(
-                f"The session {driver.state.session_id} goes on in {scene}.",
+                f"The session {driver.state.session_id} goes on in {scene}, so the home stays as it is.",
                 code="machine.held",
-                hint=f"End it first: POST /api/v1/sessions/{driver.state.session_id}/commands with end().",
+                hint=f"End it first: `beforehand agent end {driver.state.session_id}`.",
             )
-
-    def _state(self, session_id: str, asked: Asked, scene: HomeScene, world: Mapping[str, Any] | None) -> SessionState:
-        now = self.runtime.now()
-        body = open_world(scene, world=world, goal=asked.goal, verbs=self.verbs)
-        session = Session(body, asked.clock, asked.steered_by == "person", asked.max_steps)
-        return SessionState(
-            session_id,
-            asked.scene,
-            session,
-            asked.steered_by,
-            asked.goal or body.goal_text,
-            asked.instruction,
-            asked.model,
-            asked.by,
-            asked.key,
-            started_at=now,
-            last_said=now,
-            begins=body.state_text(),
-            options=asked.options,
-        )
 
     def _steering(self, state: SessionState) -> Steering | None:
         from beforehand.crafts.agent.steering import steering_for
 
-        return steering_for(self.runtime, state, self.homes[state.scene])
+        return steering_for(self.runtime, state, self.homes.live[state.scene])
 
     def _drive(self, state: SessionState, steering: Steering | None, *, taken_up: bool = False) -> SessionDriver:
         scene = state.scene
@@ -242,19 +202,25 @@ class Sessions:
                 for driver in [driver for driver in self.live.values() if telemetry.is_wanted(driver.state.scene)]:
                     driver.show()
             realtime = any(driver.is_realtime for driver in self.live.values())
-            await clock.sleep_until(now + (FRAME_MS if realtime else IDLE_LOOK_MS))
+            pause_ms = FRAME_MS if realtime else IDLE_LOOK_MS
+            await clock.sleep_until(now + pause_ms)
+            for driver in list(self.live.values()):
+                driver.miss(pause_ms)
 
     def _forget(self, session_id: str) -> None:
         self.live.pop(session_id, None)
 
     async def _take_up(self, session_id: str) -> None:
-        state = await self.from_log(session_id)
-        try:
-            steering = self._steering(state)
-        except ModelError as error:  # nobody steers it here; a person is asked
-            log.warning("the model of a session is not there", session=session_id, says=error.says)
-            steering = None
-        self._drive(state, steering, taken_up=True)
+        async with self.runtime.turns[f"session:{session_id}"]:
+            state = await self.from_log(session_id)
+            if session_id in self.live or not state.is_open:
+                return
+            try:
+                steering = self._steering(state)
+            except ModelError as error:  # nobody steers it here; a person is asked
+                log.warning("the model of a session is not there", session=session_id, says=error.says)
+                steering = None
+            self._drive(state, steering, taken_up=True)
 
     async def restart(self, owner: str) -> None:
         """Take a session up again whose driver stopped on a bug."""
@@ -263,65 +229,41 @@ class Sessions:
     async def from_log(
         self, session_id: str, *, until_tick: int | None = None, before: int | None = None
     ) -> SessionState:
-        """A session as the log has it, or as it was at a tick, or before an event."""
-        state: SessionState | None = None
-        after, owner = 0, f"session:{session_id}"
-        while events := await self.runtime.store.events(after=after, limit=CHUNK, only=EventFilter(owner=owner)):
-            for event in events:
-                if state is not None and event.seq == before:
-                    return state
-                if state is None and event.kind == STARTED:
-                    state = self._first(event)
-                elif state is not None:
-                    if until_tick is not None and int(event.data.get("givenTick", 0)) > until_tick:
-                        return _at(state, until_tick)
-                    last, state = state, folded(state, event)
-                    if until_tick is not None and state.body.tick > until_tick:
-                        return _at(last, until_tick)
-            after = events[-1].seq
+        """A session as the log has it, as it was before an event, or at a tick: there is nothing beyond the present."""
+        state = await read_session(self.runtime.store, session_id, self.verbs, until_tick, before)
         if state is None:
             raise await self._unknown(session_id)
-        return state if until_tick is None else _at(state, min(until_tick, self._tick_now(state)))
+        if until_tick is None:
+            return state
+        driver = self.live.get(session_id)
+        now = state.body.tick if driver is None else driver.tick_now()
+        return at_tick(state, min(until_tick, now))
 
-    def _tick_now(self, state: SessionState) -> int:
-        """As far as a session has come: there is nothing to look at beyond it."""
-        driver = self.live.get(state.session_id)
-        return state.body.tick if driver is None else driver.tick_now()
-
-    def _first(self, event: Event) -> SessionState:
-        data = event.data
-        asked = Asked(
-            data["scene"],
-            data.get("goal"),
-            data.get("instruction"),
-            data.get("model"),
-            data["steeredBy"],
-            data["clock"],
-            data.get("maxSteps"),
-            data.get("by", ""),
-            data.get("key"),
-            {name: data[name] for name in OPTIONS if name in data},
-        )
-        state = self._state(data["sessionId"], asked, HomeScene.model_validate(data["document"]), data["world"])
-        return replace(state, started_at=from_iso(data["startedAt"]), last_said=event.ts)
+    async def settle(self, row: Mapping[str, Any], given: SessionInput) -> Verdict[Steer] | None:
+        """Decide about a session that nobody drives; None where somebody does by now."""
+        session_id = row["sessionId"]
+        async with self.runtime.turns[f"session:{session_id}"]:
+            if session_id in self.live:
+                return None
+            kept = await self.runtime.store.row(SESSION_ROW, session_id) or row
+            verdict = await settled(self.runtime, self.verbs, kept, given)
+            if verdict.events:
+                await self.runtime.store.append(verdict.events)
+            return verdict
 
     # -- asking and telling ----------------------------------------------------------------------------------------
 
-    async def say(self, session_id: str, text: str, *, by: str = "") -> dict[str, Any]:
+    async def say(self, session_id: str, text: str, *, by: str = "", turn: int | None = None) -> dict[str, Any]:
         """One command; gives the session with the reply. ConflictError where it is not taken."""
         driver = await self.driver(session_id)
         try:
-            verdict = await driver.say(text, by=by)
+            verdict = await driver.say(text, by=by, turn=turn)
         except UnavailableError:
             if not driver.state.is_open:  # it ended while this one waited
-                raise _over(session_id, driver.state.session.status) from None
+                raise session_over(session_id, driver.state.session.status) from None
             raise
-        if not verdict.events:
-            raise ConflictError(
-                " ".join(reason.says for reason in verdict.reasons),
-                code=verdict.reasons[0].code if verdict.reasons else "session.refused",
-                hint=" ".join(reason.try_next for reason in verdict.reasons),
-            )
+        refuse_refused(verdict)
+        driver.hear(turn)
         given = next(event for event in verdict.events if event.kind == "commandGiven")
         return {**given.data, "reasons": [reason.wire() for reason in verdict.reasons]}
 
@@ -332,6 +274,27 @@ class Sessions:
             before = await self.from_log(str(event.data["sessionId"]), before=event.seq)
             reasons = refusals(before, event)
         return {**event.data, "reasons": [reason.wire() for reason in reasons]}
+
+    async def taken_up(self, row: Mapping[str, Any]) -> SessionDriver:
+        """The driver of a session that has not ended; one that nobody drives is taken up, its home made live."""
+        session_id = row["sessionId"]
+        if session_id not in self.live:
+            await self.homes.home(row["scene"])
+            await self._take_up(session_id)
+        return await self.driver(session_id)
+
+    async def asked_of(self, driver: SessionDriver, given: SessionInput) -> Verdict[Steer]:
+        try:
+            return await driver.request(given)
+        except UnavailableError:
+            raise session_over(driver.state.session_id, driver.state.session.status) from None
+
+    async def open_row(self, session_id: str) -> dict[str, Any]:
+        """A session that has not ended; ConflictError for one that is over."""
+        row = await self.show(session_id)
+        if row["status"] != "open":
+            raise session_over(session_id, row["status"])
+        return row
 
     async def disturb(self, session_id: str, fault: Mapping[str, Any]) -> dict[str, Any]:
         driver = await self.driver(session_id)
@@ -348,7 +311,13 @@ class Sessions:
         row = await self.runtime.store.row(SESSION_ROW, session_id)
         if row is None:
             raise await self._unknown(session_id)
-        raise _over(session_id, row["status"])
+        if row["status"] != "open":
+            raise session_over(session_id, row["status"])
+        raise ConflictError(
+            f"Nobody drives the session {session_id}: its home {row['scene']} is not live.",
+            code="session.not_driven",
+            hint=f"`beforehand agent take-over {session_id}`, or `beforehand agent end {session_id}`.",
+        )
 
     async def _unknown(self, session_id: str) -> NotFoundError:
         rows = await self.runtime.store.rows(SESSION_ROW, limit=200)
@@ -357,11 +326,14 @@ class Sessions:
     async def show(self, session_id: str) -> dict[str, Any]:
         """A session as it is now."""
         if session_id in self.live:
-            return told(self.live[session_id].seen_now().head())
+            return await self.told(self.live[session_id].seen_now().head())
         row = await self.runtime.store.row(SESSION_ROW, session_id)
         if row is None:
             raise await self._unknown(session_id)
-        return told(row)
+        return await self.told(row)
+
+    async def told(self, head: Mapping[str, Any]) -> dict[str, Any]:
+        return await session_told(self.runtime.store, head, self.runtime.now(), driven=head["sessionId"] in self.live)
 
     async def surroundings(self, session_id: str) -> dict[str, Any]:
         """What there is around the body, in words."""
@@ -374,7 +346,8 @@ class Sessions:
         rows = await self.runtime.store.rows(SESSION_ROW, parent=scene, open=open)
         live = self.live
         heads = [live[row["sessionId"]].seen_now().head() if row["sessionId"] in live else row for row in rows]
-        return sorted(map(told, heads), key=lambda row: str(row["startedAt"]), reverse=True)
+        shown = [await self.told(head) for head in heads]
+        return sorted(shown, key=lambda row: str(row["startedAt"]), reverse=True)
 
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live in a home, for `GET /state`."""
@@ -382,37 +355,44 @@ class Sessions:
 
     async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
         """The same as it was where the store ends."""
-        return {"sessions": [told(row) for row in await store.rows(SESSION_ROW, parent=name, open=True)]}
+        return {
+            "sessions": [
+                await session_told(store, row) for row in await store.rows(SESSION_ROW, parent=name, open=True)
+            ]
+        }
 
     async def answer(self, decision: Decision, given: Answering) -> None:
         """A person's answer to what a session asked."""
         session_id = decision.owner.partition(":")[2]
-        driver = self.live.get(session_id)
-        if driver is not None:
-            verdict = await driver.request(Answered(decision, given.verb, given.note, given.by))
-            if verdict.reasons:
-                raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
-            return
-        closed = answered(self.runtime, decision, given)
-        if given.verb == "again":
-            await self._again(session_id, given.by, closed)
+        given_to = Answered(decision, given.verb, given.note, given.by, given.value)
+        if session_id in self.live:
+            verdict: Verdict[Steer] | None = await self.live[session_id].request(given_to)
         else:
-            await self.runtime.store.append([closed])
+            row = await self.show(session_id)
+            if row["status"] != "open":
+                closed = answered(self.runtime, decision, given)
+                if given.verb == "again":
+                    await self._again(row, given.by, given.value or {}, closed)
+                else:
+                    await self.runtime.store.append([closed])
+                return
+            verdict = await self.settle(row, given_to)
+        if verdict is not None and verdict.reasons:
+            raise ConflictError(verdict.reasons[0].says, code=verdict.reasons[0].code)
 
-    async def _again(self, session_id: str, by: str, closed: Event) -> None:
-        row = await self.show(session_id)
-        steered_by: SteeredBy = row["steeredBy"]
+    async def _again(self, row: Mapping[str, Any], by: str, value: Mapping[str, Any], closed: Event) -> None:
+        """Another session with what this one was asked, in one append with the answer that asks for it."""
         await self.start(
             Asked(
                 row["scene"],
                 row.get("goal"),
                 row.get("instruction"),
                 row.get("model"),
-                steered_by,
+                row["steeredBy"],
                 row["clock"],
-                row.get("maxSteps"),
+                value.get(STEPS, row.get("maxSteps")),
                 by,
-                options={name: row[name] for name in OPTIONS if name in row},
+                options=with_more({name: row[name] for name in OPTIONS if name in row}, value),
             ),
             also=[closed],
         )
@@ -421,7 +401,7 @@ class Sessions:
         """A session as it is, after one that nobody drives any more was taken up."""
         row = await self.show(session_id)
         if row["status"] == "open" and session_id not in self.live:
-            await self.home(row["scene"])
+            await self.homes.home(row["scene"])
             if session_id not in self.live:
                 await self._take_up(session_id)
         driver = self.live.get(session_id)
@@ -438,14 +418,16 @@ class Sessions:
         return await self.show(session_id)
 
 
-def _over(session_id: str, status: str) -> ConflictError:
+def session_over(session_id: str, status: str) -> ConflictError:
     says = f"The session {session_id} is over: {status}."
     return ConflictError(says, code="session.over", hint="Start a new session.")
 
 
-def _at(state: SessionState, tick: int) -> SessionState:
-    """A session as it was at a tick, after everything that was commanded up to then."""
-    from beforehand.crafts.agent.core.session import advanced
-
-    session, _ = advanced(state.session, tick)
-    return replace(state, session=session)
+def refuse_refused(verdict: Verdict[Steer]) -> None:
+    """ConflictError with everything that speaks against it where nothing was done."""
+    if not verdict.events:
+        raise ConflictError(
+            " ".join(reason.says for reason in verdict.reasons),
+            code=verdict.reasons[0].code if verdict.reasons else "session.refused",
+            hint=" ".join(reason.try_next for reason in verdict.reasons),
+        )

@@ -6,26 +6,29 @@ steering and not the session: everything is stopped, and a person decides.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from beforehand.app.live_models import watched_model
 from beforehand.app.runtime import Runtime
-from beforehand.crafts.agent.core.deciding import SessionState
+from beforehand.crafts.agent.core.budget import limits_of
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.core.policy import FRESH, Memory, next_command
 from beforehand.crafts.agent.core.prompt import Briefing, prompt_of
+from beforehand.crafts.agent.core.session_state import SessionState
 from beforehand.crafts.agent.core.words import HomeScene
 from beforehand.crafts.agent.driver import Steering
 from beforehand.crafts.agent.worlds import policy_of
 from beforehand.model.errors import ConflictError, ModelAnswerError
+from beforehand.model.usage import Usage
 from beforehand.ports.agent_worlds import Policy
 from beforehand.ports.model import Ask, Message, Model
+
+if TYPE_CHECKING:
+    from beforehand.adapters.models.budget import Budget
 
 TIMEOUT_S = 60.0
 LONGEST_ANSWER = 4_000
 """Tokens: a command is one line, but some models think aloud before it."""
-BUDGET: Mapping[str, float] = {"requests": 500, "seconds": 3600}
-"""What a session may use unless it is given a budget of its own."""
 
 
 def steering_for(runtime: Runtime, state: SessionState, scene: HomeScene) -> Steering | None:
@@ -33,21 +36,18 @@ def steering_for(runtime: Runtime, state: SessionState, scene: HomeScene) -> Ste
     if state.steered_by == "policy":
         policy = policy_of(scene)
         return HomeSteering() if policy is None else WorldSteering(policy)
-    return ModelSteering(_model(runtime, state)) if state.steered_by == "model" else None
+    return _model_steering(runtime, state) if state.steered_by == "model" else None
 
 
-def _model(runtime: Runtime, state: SessionState) -> Model:
+def _model_steering(runtime: Runtime, state: SessionState) -> "ModelSteering":
+    """A model that goes on with the budget as far as it was used, also by an earlier process."""
     from beforehand.adapters.models.budget import Budget, Limits
     from beforehand.app.models import open_model
 
-    limits = Limits(**{**BUDGET, **state.options.get("budget", {})})
-    return watched_model(
-        runtime,
-        Budget(open_model(runtime.settings, state.model), limits),
-        owner=state.owner,
-        about={"sessionId": state.session_id},
-        scene=state.scene,
-    )
+    limits = Limits(**limits_of(state.options))  # type: ignore[arg-type]
+    budget = Budget(open_model(runtime.settings, state.model), limits, state.used)
+    about = {"sessionId": state.session_id}
+    return ModelSteering(watched_model(runtime, budget, owner=state.owner, about=about, scene=state.scene), budget)
 
 
 @dataclass(slots=True)
@@ -55,6 +55,7 @@ class HomeSteering:
     """The policy for homes, with what it remembers of this session."""
 
     memory: Memory = FRESH
+    used: Usage | None = None
 
     async def next_command(self, state: SessionState) -> str:
         assert isinstance(state.body, HomeBody)
@@ -73,6 +74,7 @@ class WorldSteering:
     """The policy that a world of another kind brings."""
 
     policy: Policy
+    used: Usage | None = None
 
     async def next_command(self, state: SessionState) -> str:
         return self.policy(state.body)
@@ -86,8 +88,17 @@ class ModelSteering:
     """A model that is told what there is, what to do and how things are, and answers with one command."""
 
     model: Model
+    budget: "Budget"
+    """The limits inside the model, which a person may raise meanwhile."""
+
+    @property
+    def used(self) -> Usage:
+        return self.budget.used
 
     async def next_command(self, state: SessionState) -> str:
+        from beforehand.adapters.models.budget import Limits
+
+        self.budget.limits = Limits(**limits_of(state.options))  # type: ignore[arg-type]
         try:
             return (await self.model.answer(ask_of(state))).text
         except ModelAnswerError as error:

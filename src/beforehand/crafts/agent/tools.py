@@ -12,7 +12,10 @@ from typing import Any
 from beforehand.crafts.agent.core.errand import Tried, tried
 from beforehand.crafts.agent.core.home_body import HomeBody
 from beforehand.crafts.agent.core.inputs import CalledOff
-from beforehand.crafts.agent.sessions import KIND, Asked, Sessions
+from beforehand.crafts.agent.core.session_state import SessionState
+from beforehand.crafts.agent.homes import KIND
+from beforehand.crafts.agent.session_log import Asked
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.model.errors import BeforehandError, DriftError, Fault, UnavailableError
 from beforehand.model.words import counted
 from beforehand.ports.body import TICKS_PER_S
@@ -68,8 +71,17 @@ class Errand(Tool):
 
     async def _followed(self, session_id: str, seconds: float, context: ToolContext) -> Any:
         driver = self._sessions.live.get(session_id)
+        taken_over_by = ""
+
+        def follow(state: SessionState) -> None:
+            nonlocal taken_over_by
+            context.progress(_percent(state.body.tick / TICKS_PER_S, seconds))
+            if state.steered_by == "person" and not taken_over_by:
+                taken_over_by = state.steerer or "A person"
+                context.log(f"{taken_over_by} has taken the session over. The step waits until they have ended it.")
+
         if driver is not None:
-            driver.on_change = lambda state: context.progress(_percent(state.body.tick / TICKS_PER_S, seconds))
+            driver.on_change = follow
         try:
             session = await self._sessions.until_over(session_id)
         except asyncio.CancelledError as ended:
@@ -77,7 +89,9 @@ class Errand(Tool):
                 await self._call_off(session_id)
             raise
         if not session["goalReached"]:
-            raise Fault(session.get("reason") or "The errand ended before it was done.", code="agent.not_reached")
+            why = session.get("reason") or "The errand ended before it was done."
+            by = f"{taken_over_by} took the session over, and it ended before the goal was reached. "
+            raise Fault(f"{by if taken_over_by else ''}{why}", code="agent.not_reached")
         return _value(session)
 
     async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:

@@ -53,6 +53,17 @@ def policy_of(scene: HomeScene) -> Policy | None:
     return _WORLDS[kind].policy
 
 
+def refuse_not_simulated(scene: HomeScene) -> None:
+    """ConflictError where nobody says that a scene's world is simulated: what is real cannot be put back."""
+    kind = SIM if scene.world is None else kind_of(scene.world)
+    if kind != SIM and not (kind in _WORLDS and _WORLDS[kind].simulated):
+        raise ConflictError(
+            f"The world {kind} of {scene.name} does not say that it is simulated, so its body cannot be put back.",
+            code="agent.not_simulated",
+            hint="Steer it there: `beforehand agent steer`.",
+        )
+
+
 def load_worlds() -> list[Reason]:
     """Add the worlds that installed packages bring; those that cannot be loaded are told and spare the rest."""
     missed = []
@@ -91,4 +102,4 @@ def _mission_policy(body: Body) -> str:
     return next_command(body)
 
 
-register_world("minigrid", WorldKind(_open_mission, _check_mission, _mission_policy))
+register_world("minigrid", WorldKind(_open_mission, _check_mission, _mission_policy, simulated=True))

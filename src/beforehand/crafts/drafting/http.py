@@ -59,6 +59,7 @@ class UsageShape(Shape):
     output_tokens: int
     money: float | None = None
     seconds: float
+    estimated: bool | None = Field(default=None, description="Tokens are reckoned from bytes: nobody told them.")
 
 
 class DraftShape(Shape):

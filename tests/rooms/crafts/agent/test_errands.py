@@ -9,7 +9,8 @@ from beforehand.app.intake import PlanInput
 from beforehand.app.plans import create_plan, preview
 from beforehand.app.runs import cancel_run, run_document, start_run
 from beforehand.crafts.agent.core.scene import read_home
-from beforehand.crafts.agent.sessions import Asked, Sessions
+from beforehand.crafts.agent.session_log import Asked
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotUnderstoodError
 
 HOME = {
@@ -146,7 +147,7 @@ async def test_what_cannot_be_finished_any_more_is_never_begun(homestead: Any) -
         plan, _ = await create_plan(runtime, PlanInput(document, "flat"))
         run = await start_run(runtime, plan.id, 1)
         await homestead.until(runtime, "decisionOpened", kind="question")
-        sessions.homes["flat"] = read_home({**HOME, "walls": [[[5, 0], [5, 6]]]})
+        sessions.homes.live["flat"] = read_home({**HOME, "walls": [[[5, 0], [5, 6]]]})
         [question] = await list_decisions(runtime)
         await answer_decision(runtime, question["id"], "answer", value="yes")
         await homestead.until(runtime, "decisionOpened", kind="drift")

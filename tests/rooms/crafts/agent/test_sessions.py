@@ -7,7 +7,8 @@ import pytest
 
 from beforehand.app.inbox import answer_decision, list_decisions
 from beforehand.crafts.agent.lanes import command_log, lanes
-from beforehand.crafts.agent.sessions import Asked, Sessions
+from beforehand.crafts.agent.session_log import Asked
+from beforehand.crafts.agent.sessions import Sessions
 from beforehand.loop.asked import Asked as AskedFor
 from beforehand.loop.asked import asking
 from beforehand.model.errors import BadInputError, ConflictError, ExpiredError, NotFoundError
