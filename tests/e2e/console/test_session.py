@@ -30,6 +30,23 @@ async def test_a_session_is_steered_by_hand_until_its_goal(up: Start, pages: Pag
     await page.get_by_text("The session is over.").wait_for()
 
 
+async def test_a_session_that_another_one_steers_is_taken_over(up: Start, pages: Pages) -> None:
+    server = await up("apartment")
+    page = await pages.new(server)
+    pages.expect("409")
+    session = await begun(server, leaseS=3600)
+    await open_screen(page, f"/sessions/{session}")
+    await page.get_by_text("The body is held by an open command (local).").wait_for()
+    await page.get_by_role("button", name="Wait 1 s").click()
+    await page.get_by_text("Take it over first").first.wait_for()
+    await page.get_by_role("button", name="Take over").click()
+    await page.get_by_text("The body is held by local.").wait_for()
+    await page.get_by_role("button", name="Wait 1 s").click()
+    await page.locator(".agent-commands").get_by_text("skip(1)").wait_for()
+    await page.get_by_role("button", name="End the session").click()
+    await page.get_by_text("The session is over.").wait_for()
+
+
 async def test_a_command_that_is_refused_says_why(up: Start, pages: Pages) -> None:
     server = await up("apartment")
     page = await pages.new(server)

@@ -48,6 +48,8 @@ function Shown({ session }: { session: SessionData }) {
         </span>
       </header>
       {session.reason && <p className="told bad">{session.reason}</p>}
+      {session.heldBy && <p className="soft">The body is held by {session.heldBy}.</p>}
+      {session.note && <p className="told">{session.note}</p>}
       {session.held && <p className="told wait">The body is held by a person.</p>}
       <div className="agent">
         <Scrubber session={session} />

@@ -1,13 +1,14 @@
-/** The four commands for a person: start, stop, skip and end, by buttons or written out. */
+/** The four commands for a person: start, stop, skip and end, by buttons or written out; and taking it over. */
 import { type FormEvent, useId, useState } from "react";
 import { get, type Schemas, write } from "@/api/client";
 import { useFetched, useWhyNot } from "@/live/hooks";
 import { StageWord, useCommand } from "@/parts/Command";
 import { Refused } from "@/parts/Told";
-import { concerns, type Session, suggestions, thingsOf } from "./session";
+import { concerns, isAnothers, type Session, suggestions, thingsOf } from "./session";
 
 export function Steering({ session }: { session: Session }) {
   const command = useCommand<Schemas["CommandShape"]>();
+  const handed = useCommand<Schemas["HandedOverShape"]>();
   const notAllowed = useWhyNot();
   const whyNot = session.status === "open" ? notAllowed : "The session is over.";
   const id = session.sessionId;
@@ -20,6 +21,17 @@ export function Steering({ session }: { session: Session }) {
     if (whyNot !== null || command.stage === "asked") return;
     void command.give(() =>
       write("post", "/api/v1/sessions/{session_id}/commands", { path: { session_id: id }, body: { command: text } }),
+    );
+  };
+  const end = () => {
+    if (whyNot !== null) return;
+    void handed.give(() => write("post", "/api/v1/sessions/{session_id}/end", { path: { session_id: id }, body: {} }));
+  };
+  const takeOver = () => {
+    if (whyNot !== null) return;
+    const body = { turn: session.turn ?? 0 };
+    void handed.give(() =>
+      write("post", "/api/v1/sessions/{session_id}/take-over", { path: { session_id: id }, body }),
     );
   };
   const reply = command.answer;
@@ -58,7 +70,12 @@ export function Steering({ session }: { session: Session }) {
           </button>
         ))}
         <span className="spread" />
-        <button type="button" className="button danger" aria-disabled={whyNot !== null} onClick={() => say("end()")}>
+        {isAnothers(session) && (
+          <button type="button" className="button" aria-disabled={whyNot !== null} onClick={takeOver}>
+            Take over
+          </button>
+        )}
+        <button type="button" className="button danger" aria-disabled={whyNot !== null} onClick={end}>
           End the session
         </button>
       </div>
@@ -73,6 +90,12 @@ export function Steering({ session }: { session: Session }) {
             {reply.refused && reply.reasons.map((reason) => <p key={reason.says}>{reason.says}</p>)}
           </div>
         </div>
+      )}
+      {handed.refusal && <Refused refusal={handed.refusal} />}
+      {handed.answer && handed.answer.cancelled.length > 0 && (
+        <p className="told" role="status">
+          Stopped: {handed.answer.cancelled.join(", ")}.
+        </p>
       )}
       {command.refusal ? (
         <Refused refusal={command.refusal} />

@@ -18,6 +18,11 @@ export const STEERED: Record<string, string> = {
   file: "a command file",
 };
 
+/** Whether somebody or something steers it that would have to be taken over from. */
+export function isAnothers(session: Session): boolean {
+  return session.status === "open" && (session.steeredBy !== "person" || Boolean(session.steerer));
+}
+
 /** The verbs an object of the surroundings is for, line by line: `bed1: at (1.2, 6.7), for: sit, lie, touch`. */
 export interface Thing {
   name: string;
