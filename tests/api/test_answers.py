@@ -251,8 +251,8 @@ async def test_a_token_is_made_again_for_no_one_who_is_an_admin_no_more(guarded:
     bob = bearer(tokens.add("bob", "admin", 0)) | key
     assert (await guarded.http.post("/tokens", json=body, headers=bob)).status_code == 201
     await Forgetful(guarded).forget()
-    tokens.revoke("her")
-    tokens.revoke("bob")
+    tokens.revoke("her", 0)
+    tokens.revoke("bob", 0)
     bob = bearer(tokens.add("bob", "operator", 0)) | key
     told = guarded.problem(await guarded.http.post("/tokens", json=body, headers=bob), 403)
     assert told["code"] == "auth.role"

@@ -146,7 +146,7 @@ async def test_logging_in_gives_a_cookie_that_scripts_cannot_read(guarded: Any) 
 async def test_a_revoked_token_stops_working_at_once(guarded: Any) -> None:
     headers = bearer(guarded.tokens["viewer"])
     assert (await guarded.http.get("/inbox", headers=headers)).status_code == 200
-    Tokens(guarded.runtime.settings).revoke("viewer")
+    Tokens(guarded.runtime.settings).revoke("viewer", 0)
     guarded.problem(await guarded.http.get("/inbox", headers=headers), 401)
 
 
@@ -251,7 +251,7 @@ async def test_the_cookie_is_not_the_token_and_cannot_be_made_up(guarded: Any) -
         guarded.problem(await guarded.http.get("/inbox", headers={"Cookie": f"beforehand={wrong}".encode()}), 401)
     assert (await guarded.http.get("/inbox", headers={"Cookie": f"beforehand={value}"})).status_code == 200
     tokens = Tokens(guarded.runtime.settings)
-    tokens.revoke("operator")
+    tokens.revoke("operator", 0)
     tokens.add("operator", "operator", 0)
     guarded.problem(await guarded.http.get("/inbox", headers={"Cookie": f"beforehand={value}"}), 401)
 
@@ -341,7 +341,7 @@ async def test_off_loopback_no_token_means_nobody(serve_with: Callable[..., Any]
         assert (await server.http.get("/inbox", headers=bearer(token))).status_code == 200
         cookie = (await server.http.post("/login", json={"token": token})).headers["set-cookie"].split(";")[0]
         server.http.cookies.clear()
-        tokens.revoke("only")
+        tokens.revoke("only", 0)
         for headers in ({}, bearer(token), {"Cookie": cookie}, {"Host": "127.0.0.1"}):
             for path in READS:
                 server.problem(await server.http.get(path, headers=headers), 401)
@@ -357,7 +357,7 @@ async def test_on_loopback_the_last_token_leaves_the_door_as_it_was(serve_with: 
         tokens = Tokens(server.runtime.settings)
         tokens.add("only", "admin", 0)
         server.problem(await server.http.get("/inbox"), 401)
-        tokens.revoke("only")
+        tokens.revoke("only", 0)
         assert (await server.http.get("/inbox")).status_code == 200
         for text in ("[]", '{"a": 1}', '{"a": {"role": "emperor", "hash": ""}}'):
             (server.runtime.settings.home / "tokens.json").write_text(text)
@@ -371,7 +371,7 @@ async def test_a_revoked_tokens_streams_end(guarded: Any) -> None:
         async with guarded.http.stream("GET", path, headers=headers) as answer:
             lines = answer.aiter_lines()
             assert (await anext(lines)).startswith(": now ")
-            tokens.revoke("viewer")
+            tokens.revoke("viewer", 0)
             with suppress(httpx2.TransportError):  # cut off, whatever was still to come
                 async with asyncio.timeout(30):
                     assert [line async for line in lines if line.startswith("data")] == []

@@ -107,7 +107,9 @@ async def test_pages_may_stand_in_the_address_and_nothing_else(server: Server) -
 
 async def test_a_viewer_may_search_and_nobody_without_a_token(server: Server) -> None:
     await filled(server)
-    token = Tokens(server.runtime.settings).add("looks", "viewer", 0)
+    tokens = Tokens(server.runtime.settings)
+    tokens.add("first", "admin", 0)
+    token = tokens.add("looks", "viewer", 0)
     bearer = {"Authorization": f"Bearer {token}"}
     answer = await server.http.post("/search/runs/_search", json={}, headers=bearer)
     assert answer.status_code == 200

@@ -46,6 +46,7 @@ async def test_two_clients_at_once_one_of_them_over_pipes(cli: Cli) -> None:
 
 
 async def test_a_token_decides_what_a_client_may_do(cli: Cli) -> None:
+    token(cli, "ada", "admin")
     viewer, operator = token(cli, "vera", "viewer"), token(cli, "otto", "operator")
     url = served(cli)
     assert (await asked(url)).status_code == 401
@@ -67,6 +68,7 @@ async def test_a_token_decides_what_a_client_may_do(cli: Cli) -> None:
 
 
 async def test_the_server_of_the_home_sees_the_caller_s_own_token(cli: Cli) -> None:
+    token(cli, "ada", "admin")
     viewer, operator = token(cli, "vera", "viewer"), token(cli, "otto", "operator")
     cli.up()
     url = served(cli)

@@ -83,13 +83,13 @@ def test_a_store_of_another_program_is_left_alone(cli, step) -> None:
 
 def test_tokens(cli) -> None:
     assert cli("token", "list", code=0).out == "There are no tokens.\n"
-    made = cli("token", "add", "ada", "--role", "viewer", code=0)
+    made = cli("token", "add", "ada", "--role", "admin", code=0)
     token = made.out.strip()
     assert token.startswith("bh_")
     kept = cli.folder / ".beforehand" / "tokens.json"
     assert token not in kept.read_text()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert cli("token", "add", "bob", "--role", "admin", "-o", "json", code=0).document["role"] == "admin"
+    assert cli("token", "add", "bob", "--role", "viewer", "-o", "json", code=0).document["role"] == "viewer"
     assert "There is a token 'ada' already" in cli("token", "add", "ada", code=3).err
     assert [item["name"] for item in cli("token", "list", "-o", "json", code=0).document] == ["ada", "bob"]
     assert token not in cli("token", "list", code=0).out
@@ -200,7 +200,7 @@ def test_secrets_stand_in_settings_by_reference(cli) -> None:
 
 @pytest.mark.parametrize("path", ["beforehand.toml", "sub/beforehand.toml", ".beforehand/tokens.json", "link", "twin"])
 def test_no_plan_reaches_the_installations_own_files(cli, step, path: str) -> None:
-    cli("token", "add", "ada", code=0)
+    cli("token", "add", "ada", "--role", "admin", code=0)
     kept = cli.folder / ".beforehand" / "tokens.json"
     before = kept.read_bytes()
     (cli.folder / "link").symlink_to(".beforehand/tokens.json")

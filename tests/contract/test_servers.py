@@ -72,7 +72,8 @@ def test_two_servers_answer_as_one_and_hand_over(servers: Servers) -> None:
     assert (code, told["code"], headers["Retry-After"]) == (503, "lead.moved", "1")
 
     # A token made at one is known to the other, and so is who has it.
-    token = call(second.url, "/tokens", {"name": "me", "role": "operator"})["token"]
+    admin = call(second.url, "/tokens", {"name": "root", "role": "admin"})["token"]
+    token = call(second.url, "/tokens", {"name": "me", "role": "operator"}, Authorization=f"Bearer {admin}")["token"]
     until(lambda: call_status(second.url) == 401 and call_status(first.url) == 401)
     mine = {"Authorization": f"Bearer {token}"}
     call(second.url, "/plans", {"plan": servers.plan("c", 1)}, **mine)

@@ -1,10 +1,10 @@
 """What every server of an installation must know alike and is no part of the log: tokens, the key of sessions, files
 that scenes name. It lies in the home, or, where the log is in a database, beside that."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 
-from beforehand.app.private_files import read_private, stamp_of, write_private
+from beforehand.app.private_files import change_private, read_private, stamp_of, write_private
 from beforehand.app.settings import Settings
 from beforehand.app.stores import shared_files
 from beforehand.loop.edge import refuse_unled
@@ -30,6 +30,9 @@ class HomeFiles:
         names = [str(path.relative_to(self._home)) for path in sorted(self._home.rglob("*")) if path.is_file()]
         return {name: self.read(name) for name in names if name.startswith(prefix)}
 
+    def change(self, name: str, become: Callable[[bytes], bytes]) -> bytes:
+        return change_private(self._home, name, become)
+
     def write(self, name: str, content: bytes) -> None:
         write_private(self._home / name, content)
 
@@ -51,6 +54,10 @@ class LedFiles:
         self.stamp, self.read, self.read_all = files.stamp, files.read, files.read_all
         self.keep_up, self.close = files.keep_up, files.close
 
+    def change(self, name: str, become: Callable[[bytes], bytes]) -> bytes:
+        refuse_unled(self._store)
+        return self._files.change(name, become)
+
     def write(self, name: str, content: bytes) -> None:
         refuse_unled(self._store)
         self._files.write(name, content)
@@ -69,7 +76,7 @@ def bring_along(home: Path, files: PrivateFiles) -> None:
     """Put what a home keeps into a database that never had any: a home that moved there keeps its tokens and files."""
     for name, content in known_to_all(HomeFiles(home)).items():
         if files.stamp(name) is None:
-            files.write(name, content)
+            files.change(name, lambda kept, brought=content: kept or brought)  # type: ignore[misc]
 
 
 def known_to_all(files: PrivateFiles) -> dict[str, bytes]:

@@ -68,24 +68,31 @@ async def save_file(runtime: Runtime, name: str, document: Any) -> dict[str, Any
         sha256 = hashlib.sha256(content).hexdigest()
         if name in known and known[name]["sha256"] == sha256:
             return {"name": name, **known[name]}
-        if name not in known and len(known) >= MOST_FILES:
-            raise TooLargeError(f"The home keeps {MOST_FILES} files already.")
         entry = {"sha256": sha256, "bytes": len(content), "form": form_of(name).says, "savedAt": iso(runtime.now())}
-        await asyncio.to_thread(_write, runtime.files, name, content, {**known, name: entry})
+        await asyncio.to_thread(_write, runtime.files, name, content, entry)
         data = {"name": name, **entry}
         await runtime.log(SAVED, data, owner=f"file:{name}", fileId=name)
         return data
 
 
-def _write(files: PrivateFiles, name: str, content: bytes, index: Mapping[str, Any]) -> None:
+def _write(files: PrivateFiles, name: str, content: bytes, entry: Mapping[str, Any]) -> None:
     """The content first: a name in the index always has its content."""
-    files.write(f"{FOLDER}/{index[name]['sha256']}", content)
-    files.write(INDEX, json.dumps(index, sort_keys=True).encode())
+    files.write(f"{FOLDER}/{entry['sha256']}", content)
+    files.change(INDEX, lambda index: _with(_index(index), name, entry))
+
+
+def _with(known: Mapping[str, Any], name: str, entry: Mapping[str, Any]) -> bytes:
+    if name not in known and len(known) >= MOST_FILES:
+        raise TooLargeError(f"The home keeps {MOST_FILES} files already.")
+    return json.dumps({**known, name: entry}, sort_keys=True).encode()
 
 
 def kept(files: PrivateFiles) -> dict[str, dict[str, Any]]:
     """The files there are, by name: hash, bytes, form and when each was saved."""
-    raw = files.read(INDEX)
+    return _index(files.read(INDEX))
+
+
+def _index(raw: bytes) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = json.loads(raw) if raw else {}
     return found
 

@@ -24,7 +24,7 @@ def add(
     """Make a token; it is shown once and kept only as a hash."""
     from beforehand.app.tokens import Tokens
 
-    token = Tokens(settings_from(home=home, db=db)).add(name, role, time.time_ns() // 1_000_000)
+    token = Tokens(settings_from(home=home, db=db)).add(name, role, time.time_ns() // 1_000_000, by=_who())
     if output is Output.JSON:
         print_json({"name": name, "role": role, "token": token})
     else:
@@ -54,9 +54,21 @@ def revoke(
     """Take a token back; whoever uses it is refused from now on."""
     from beforehand.app.tokens import Tokens
 
-    Tokens(settings_from(home=home, db=db)).revoke(name)
+    says = Tokens(settings_from(home=home, db=db)).revoke(name, time.time_ns() // 1_000_000, by=_who())
     if output is Output.JSON:
-        print_json({"name": name, "revoked": True})
+        print_json({"name": name, "revoked": True} | ({"says": says} if says else {}))
     else:
         print_out(f"The token of {name} is revoked.")
+        if says:
+            print_err(says)
     return DONE
+
+
+def _who() -> str:
+    """Who is at the command line, for the record."""
+    from getpass import getuser
+
+    try:
+        return f"command line ({getuser()})"
+    except (KeyError, OSError):  # a user without a name
+        return "command line"

@@ -1,7 +1,11 @@
 """Small files that every server of an installation must know alike and that are no part of the log: tokens, the key of
-sessions, files that scenes name. They lie in the home, or, where several servers share a database, in that."""
+sessions, files that scenes name. They lie in the home, or, where several servers share a database, in that.
 
-from collections.abc import Hashable, Mapping
+Whoever makes a file's next content out of the one before does it with `change`; `write` is for what only one process
+writes, or what is the same whoever writes it.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple, Protocol
 
 
@@ -17,6 +21,13 @@ class PrivateFiles(Protocol):
 
     def read_all(self, prefix: str) -> Mapping[str, bytes]:
         """Every file whose name begins like this, by name."""
+
+    def change(self, name: str, become: Callable[[bytes], bytes]) -> bytes:
+        """Make the file what `become` makes of what it holds, and give that; it is on disk when this returns.
+
+        Nobody else's change comes in between, whichever process makes it. `become` may be called several times; what it
+        raises leaves the file as it was.
+        """
 
     def write(self, name: str, content: bytes) -> None:
         """Put the content under the name, in one instant; it is on disk when this returns."""
@@ -39,8 +50,5 @@ class KeptFile(NamedTuple):
     def read(self) -> bytes:
         return self.files.read(self.name)
 
-    def write(self, content: bytes) -> None:
-        self.files.write(self.name, content)
-
-    def write_soon(self, content: bytes) -> None:
-        self.files.write_soon(self.name, content)
+    def change(self, become: Callable[[bytes], bytes]) -> bytes:
+        return self.files.change(self.name, become)

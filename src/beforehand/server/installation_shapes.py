@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from beforehand.server.shapes import ReasonShape, Shape, WhoShape
+from beforehand.server.shapes import ProblemShape, ReasonShape, Shape, WhoShape
 
 
 class TokenShape(WhoShape):
@@ -19,6 +19,25 @@ class MadeTokenShape(TokenShape):
 class RevokedShape(Shape):
     name: str
     revoked: bool
+    says: str | None = None
+
+
+class GenerationShape(Shape):
+    after: int
+    log: str
+
+
+class LogCheckShape(Shape):
+    ok: bool
+    events: int
+    first: int
+    last: int
+    begins: int
+    unchained: int
+    deleted: int
+    anchor: str
+    generations: list[GenerationShape]
+    problems: list[ProblemShape]
 
 
 class InstalledToolShape(Shape):

@@ -15,6 +15,7 @@ from beforehand.app.runtime import Runtime, open_runtime
 from beforehand.app.scenes import activate_scene, find_anywhere, recover_scenes, save_scene
 from beforehand.app.settings import Settings
 from beforehand.app.tls import ServerTls, server_tls
+from beforehand.app.token_verbs import keep_recorded
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BadInputError
 from beforehand.ports.log import Log
@@ -73,7 +74,8 @@ async def _serve_alone(
                 runtime.telemetry.close()
 
             app = create_app(runtime, host=settings["host"], local=is_local(bound))
-            async with preparing_for_questions(runtime), keeping_to_retention(runtime), renewing(tls):
+            recording = recording_tokens(runtime, app.state.tokens)
+            async with preparing_for_questions(runtime), keeping_to_retention(runtime), recording, renewing(tls):
                 listener = Listener(app, started=started, stopping=stopping, tls=tls.context if tls else None)
                 try:
                     await listener.serve(sockets=[bound])
@@ -118,6 +120,16 @@ async def keeping_to_retention(runtime: Runtime) -> AsyncIterator[None]:
         yield
     finally:
         await stop(tasks)
+
+
+@asynccontextmanager
+async def recording_tokens(runtime: Runtime, tokens: Tokens) -> AsyncIterator[None]:
+    """What is done to tokens beside this server stands in the log as well."""
+    task = asyncio.create_task(keep_recorded(runtime, tokens))
+    try:
+        yield
+    finally:
+        await stop([task])
 
 
 async def recover(runtime: Runtime, scenes: Sequence[str], *, anew: bool = True) -> None:

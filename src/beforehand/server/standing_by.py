@@ -34,6 +34,7 @@ from beforehand.server.relaying import relay_frames
 from beforehand.server.serve import (
     keeping_to_retention,
     preparing_for_questions,
+    recording_tokens,
     recover,
     refuse_without_tokens,
     renewing,
@@ -67,6 +68,7 @@ class Turns:
         self.place = Place(new_id("server"))
         self.url: str | None = None
         self.app: FastAPI | None = None
+        self.tokens: Tokens | None = None
         self._scenes = scenes
         self._now: Turn | None = None
 
@@ -111,6 +113,8 @@ class Turns:
         await begin_leading(runtime)
         await recover(runtime, self._scenes, anew=anew)
         await self.now.stack.enter_async_context(keeping_to_retention(runtime))
+        if self.tokens is not None:
+            await self.now.stack.enter_async_context(recording_tokens(runtime, self.tokens))
         runtime.stands_by = False
         self.place.is_ready = True
 
@@ -187,7 +191,7 @@ async def serve_among_others(
 async def _serve(turns: Turns, bound: socket.socket, tls: ServerTls | None, listening: Callable[[str], None]) -> None:
     settings, files = turns.settings, files_of(turns.settings)
     peers = Peers(lambda url: client_context(settings, url))
-    tokens = Tokens(settings, files)
+    tokens = turns.tokens = Tokens(settings, files)
     try:
         await asyncio.to_thread(bring_along, settings.home, files)
         await asyncio.to_thread(files.keep_up)

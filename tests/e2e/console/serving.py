@@ -34,7 +34,11 @@ class Up:
         self.home.mkdir(parents=True, exist_ok=True)
         self.workspace.mkdir(exist_ok=True)
         kept = Tokens(load_settings({"home": str(self.home)}, {}))
-        self.tokens = {name: kept.add(name, role, 0) for name, role in (tokens or {}).items()}
+        wanted = dict(tokens or {})
+        if wanted and "admin" not in wanted.values():
+            wanted["the first"] = "admin"
+        by_role = sorted(wanted.items(), key=lambda one: one[1] != "admin")  # the first is an admin's
+        self.tokens = {name: kept.add(name, role, 0) for name, role in by_role}
         named = [part for scene in scenes for part in ("--scene", scene)]
         quick = [] if speed is None else ["--speed", str(speed)]
         self.command = ["up", "--no-open", "--home", str(self.home)]

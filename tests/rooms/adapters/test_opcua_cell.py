@@ -39,8 +39,9 @@ class Files:
     def read(self, name: str) -> bytes:
         return self.content.get(name, b"")
 
-    def write(self, name: str, content: bytes) -> None:
-        self.content[name] = content
+    def change(self, name: str, become: Callable[[bytes], bytes]) -> bytes:
+        self.content[name] = become(self.read(name))
+        return self.content[name]
 
 
 class Line:

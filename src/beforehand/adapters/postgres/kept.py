@@ -4,7 +4,7 @@ A server looks for what others wrote a few times a second in a thread of its own
 """
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,9 @@ LOOK_S = 0.25
 _STAMPS = "SELECT name, version FROM kept"
 _READ = "SELECT body FROM kept WHERE name = %s"
 _READ_ALL = "SELECT name, body FROM kept WHERE starts_with(name, %s) ORDER BY name"
+_READ_VERSION = "SELECT body, version FROM kept WHERE name = %s"
+_PUT = "INSERT INTO kept (name, body, version) VALUES (%s, %s, 1) ON CONFLICT (name) DO NOTHING RETURNING version"
+_SWAP = "UPDATE kept SET body = %s, version = version + 1 WHERE name = %s AND version = %s RETURNING version"
 _WRITE = (
     "INSERT INTO kept (name, body, version) VALUES (%s, %s, 1) ON CONFLICT (name)"
     " DO UPDATE SET body = excluded.body, version = kept.version + 1 RETURNING version"
@@ -52,17 +55,40 @@ class KeptFiles:
             found = line.execute(_READ_ALL, (prefix,)).fetchall() if _is_there(line) else []
         return {name: bytes(body) for name, body in found}
 
+    def change(self, name: str, become: Callable[[bytes], bytes]) -> bytes:
+        with looking(self._address) as line:
+            self._refuse_missing(line)
+            while True:  # whenever one fails another one has come through
+                found = line.execute(_READ_VERSION, (name,)).fetchone()
+                before = bytes(found[0]) if found else b""
+                after = become(before)
+                if after == before:
+                    return after
+                put = (_SWAP, (after, name, found[1])) if found else (_PUT, (name, after))
+                if (written := line.execute(*put).fetchone()) is not None:
+                    break
+        self._note(name, written[0])
+        return after
+
     def write(self, name: str, content: bytes) -> None:
         with looking(self._address) as line:
-            if not _is_there(line):
-                raise UnavailableError(
-                    f"{self._address.where} has no tables yet, or older ones, so nothing can be kept there.",
-                    code="store.missing",
-                    hint="Make them, while no server runs: beforehand db migrate",
-                )
+            self._refuse_missing(line)
             found = line.execute(_WRITE, (name, content)).fetchone()
-        if self._stamps is not None and found:
-            self._stamps = {**self._stamps, name: found[0]}
+        if found:
+            self._note(name, found[0])
+
+    def _refuse_missing(self, line: "Connection[Any]") -> None:
+        if not _is_there(line):
+            raise UnavailableError(
+                f"{self._address.where} has no tables yet, or older ones, so nothing can be kept there.",
+                code="store.missing",
+                hint="Make them, while no server runs: beforehand db migrate",
+            )
+
+    def _note(self, name: str, version: int) -> None:
+        """What was written here is known here at once."""
+        if self._stamps is not None:
+            self._stamps = {**self._stamps, name: version}
 
     def write_soon(self, name: str, content: bytes) -> None:
         with self._turn:

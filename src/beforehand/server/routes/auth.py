@@ -1,5 +1,6 @@
 """Logging in and out: a cookie for browsers, whose EventSource cannot send a header."""
 
+import asyncio
 import time
 from typing import Annotated
 
@@ -35,7 +36,7 @@ async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json
     answer = Json({"name": found[0], "role": found[1]})
     answer.set_cookie(
         COOKIE,
-        tokens.open_session(asked.token.strip(), time.time_ns() // 1_000_000),
+        await asyncio.to_thread(tokens.open_session, asked.token.strip(), time.time_ns() // 1_000_000),
         max_age=SESSION_S,
         httponly=True,
         samesite="strict",
@@ -50,7 +51,7 @@ async def log_out(request: Request) -> Json:
     """End the session that the cookie names, and have the browser forget it; a token stays as it was."""
     tokens: Tokens = request.app.state.tokens
     if session := shown_session(request.headers):
-        tokens.end_session(session, time.time_ns() // 1_000_000)
+        await asyncio.to_thread(tokens.end_session, session, time.time_ns() // 1_000_000)
     answer = Json({})
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer

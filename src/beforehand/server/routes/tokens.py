@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from beforehand.app.token_verbs import add_token, added_by, revoke_token, revoked_by
+from beforehand.app.token_verbs import add_token, revoke_token, token_of
 from beforehand.app.tokens import Tokens
 from beforehand.server.answers import DoneWrite, answered_from
 from beforehand.server.callers import CallerDep, RuntimeDep, admins_only, require
@@ -35,14 +35,13 @@ def _told_once(request: Request, made: dict[str, Any]) -> Json:
 
 
 async def as_added(done: DoneWrite) -> Json:
-    """The token; where a crash came before it was made it is made now, since nobody can have seen it."""
+    """The token without its secret: what the log says was made is there, and may have been shown."""
     require(done.request.state.caller, "admin")  # who was one when it was made may be none now
-    return _told_once(done.request, await added_by(done.runtime, _tokens(done.request), done.event))
+    return _told_once(done.request, token_of(_tokens(done.request), done.event))
 
 
 async def as_revoked(done: DoneWrite) -> Any:
     require(done.request.state.caller, "admin")
-    await revoked_by(done.runtime, _tokens(done.request), done.event)
     return {"name": done.event.data["name"], "revoked": True}
 
 
@@ -67,8 +66,8 @@ async def add(
 @answered_from(as_revoked)
 async def revoke(request: Request, runtime: RuntimeDep, caller: CallerDep, name: str) -> Json:
     """Refuse a token from now on; its streams end within a second."""
-    await revoke_token(runtime, _tokens(request), name, by=caller.name)
-    return Json({"name": name, "revoked": True})
+    says = await revoke_token(runtime, _tokens(request), name, by=caller.name)
+    return Json({"name": name, "revoked": True} | ({"says": says} if says else {}))
 
 
 @router.delete("", operation_id="revokeTokenByName", responses=gives(RevokedShape))

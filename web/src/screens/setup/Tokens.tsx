@@ -15,7 +15,7 @@ export function Tokens() {
   const tokens = value as Schemas["TokenShape"][];
   return (
     <section className="stack" aria-label="Tokens">
-      <NewToken onMade={again} />
+      <NewToken isFirst={tokens.length === 0} onMade={again} />
       {tokens.length === 0 ? (
         <Empty title="There is no token.">
           <p>While there is none, everybody on this machine may do everything, and nobody else may come in.</p>
@@ -67,9 +67,9 @@ export function Tokens() {
   );
 }
 
-function NewToken({ onMade }: { onMade: () => void }) {
+function NewToken({ isFirst, onMade }: { isFirst: boolean; onMade: () => void }) {
   const [name, setName] = useState("");
-  const [role, setRole] = useState("operator");
+  const [role, setRole] = useState(isFirst ? "admin" : "operator");
   const whyNot = useWhyNot("admin");
   const command = useCommand<Schemas["MadeTokenShape"]>();
   const make = async (event: FormEvent) => {
