@@ -253,7 +253,7 @@ async def test_a_fault_of_a_simulated_cell(tmp_path: Path) -> None:
 
         return Write("POST", "/cells/weld_star/faults", {"fault": "fail"}, alike=("fault",), holds=comes_once)
 
-    assert await survives(tmp_path, prepared) == 2
+    assert await survives(tmp_path, prepared) >= 2
 
 
 async def test_a_fault_of_a_simulated_robot(tmp_path: Path) -> None:

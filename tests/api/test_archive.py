@@ -102,7 +102,9 @@ async def test_the_record_says_who_saw_what_and_what_followed(server: Server) ->
     await server.call("POST", f"/inbox/{asked['id']}", {"verb": "approve", "note": "=looked at it"})
     await server.ended(run["runId"])
     await server.plan(server.step("a"))
-    review, approval, waiting = [json.loads(line) for line in (await server.http.get("/audit")).text.splitlines()]
+    every = [json.loads(line) for line in (await server.http.get("/audit")).text.splitlines()]
+    assert [line["line"] for line in every] == list(range(1, len(every) + 1))
+    review, approval, waiting = [line for line in every if line["record"] == "decision"]
     assert (review["kind"], review["verb"], review["by"]) == ("review", "start", "local")
     assert review["seen"]["steps"][0]["args"] == {"path": "old.txt", "content": "new"}
     assert review["covers"]
@@ -114,9 +116,11 @@ async def test_the_record_says_who_saw_what_and_what_followed(server: Server) ->
     sheet = await server.http.get("/audit", params={"format": "csv", "from": "1d"})
     assert sheet.headers["content-type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(sheet.text)))
-    assert [row["decisionId"] for row in rows] == [review["decisionId"], approval["decisionId"], waiting["decisionId"]]
-    assert rows[1]["note"] == "'=looked at it", "no spreadsheet takes it for a formula"
-    assert (await server.http.get("/audit", params={"to": "1d"})).text == ""
+    asked = [row for row in rows if row["record"] == "decision"]
+    assert [row["decisionId"] for row in asked] == [one["decisionId"] for one in (review, approval, waiting)]
+    assert asked[1]["note"] == "'=looked at it", "no spreadsheet takes it for a formula"
+    (end,) = (await server.http.get("/audit", params={"to": "1d"})).text.splitlines()
+    assert json.loads(end)["record"] == "end"
     await server.refused("GET", "/audit?format=xml", status=422)
 
 
@@ -142,7 +146,7 @@ async def test_retention_archives_and_deletes_what_is_old_enough(tmp_path: Path)
         looked = await server.call("GET", "/archive")
         assert (looked["deletedEvents"], looked["archive"]["events"]) == (moved["archived"], 0)
         answer = await server.http.post("/search/events/_count", json={"query": {"match_all": {}}})
-        assert answer.json()["count"] == last - moved["archived"]
+        assert answer.json()["count"] == last - moved["archived"] + 1, "and that they were deleted"
     async with serving(tmp_path) as server:
         await server.runtime.store.rebuild_rows()
         assert [one["name"] for one in await server.call("GET", "/templates")] == ["often"]

@@ -158,7 +158,8 @@ async def test_recent_events_are_a_list_with_sentences(server: Any) -> None:
     assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
     assert events[0]["says"] == "A plan came in: Greet, 1 step."
     assert events[1]["says"] == "A person is asked: Review: Greet (1 step, version 1)."
-    assert events[-1]["says"] == "The template kept was kept."
+    assert events[-2]["says"] == "The template kept was kept."
+    assert events[-1]["says"] == "local asked for it: PUT /templates/kept."
     assert await server.call("GET", f"/events?before={events[-1]['seq']}&limit=2") == events[-3:-1]
     assert await server.call("GET", "/events?limit=5&kinds=planCreated") == events[:1]
     assert await server.call("GET", "/events?before=1") == []

@@ -121,7 +121,7 @@ async def test_refusals_are_not_remembered(server: Any) -> None:
 
 async def test_each_caller_has_keys_of_their_own(serve_with: Callable[..., Any]) -> None:
     async with serve_with(token="the-admins") as server:
-        token = Tokens(server.runtime.settings).add("other", "operator", 0)
+        token = Tokens(server.runtime.settings).add("other", "admin", 0)
         plans = set()
         for shown in ("the-admins", token):
             headers = keyed("k", Authorization=f"Bearer {shown}")
@@ -251,7 +251,7 @@ async def test_a_write_of_a_craft_that_says_nothing_is_answered_with_its_event(s
     assert (first.status_code, first.json()) == (201, {"tankId": "north", "litres": 7})
     assert (again.status_code, again.json()) == (201, {"tankId": "north", "litres": 7})
     events = await server.call("GET", "/events?limit=1000")
-    assert [event["kind"] for event in events] == ["tankFilled"]
+    assert [event["kind"] for event in events] == ["tankFilled", "requestMade"]
 
 
 async def test_a_server_that_stands_by_answers_its_own_keyed_calls(server: Any) -> None:

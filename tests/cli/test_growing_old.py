@@ -62,9 +62,10 @@ def test_a_backup_beside_a_server_becomes_a_home_like_it(cli: Any, step: Any) ->
 
 def test_the_record_is_read_beside_a_server(cli: Any, step: Any) -> None:
     assert cli("audit", "export", code=0).out == ""
+    assert "There is no log" in cli("audit", "verify", code=2).err
     cli.up()
     a_run(cli, step)
-    (line,) = cli("audit", "export", "--from", "1d", code=0).out.splitlines()
+    *_, line, _ = cli("audit", "export", "--from", "1d", code=0).out.splitlines()
     assert (json.loads(line)["kind"], json.loads(line)["verb"]) == ("review", "start")
     sheet = cli("audit", "export", "--format", "csv", "--to", "2999-01-01", code=0).out
     assert sheet.startswith("decisionId,kind,title,owner,")

@@ -210,7 +210,8 @@ async def test_a_log_of_an_older_layout_is_backed_up_with_its_archive(tmp_path: 
     await (await filled(settings)).close()
     before = await contents(settings)
     with closing(sqlite3.connect(settings.home / "log.db")) as connection, connection:
-        connection.execute("DROP TABLE identity")
+        connection.execute("DROP TABLE chain_marks")
+        connection.execute("ALTER TABLE events DROP COLUMN chain")
         connection.execute("UPDATE schema_version SET version = ?", (VERSION - 1,))
     made = await back_up(settings, tmp_path / "b.tar.gz")
     assert sum(".archive/" in name for name in made["files"]) == 1

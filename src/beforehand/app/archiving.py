@@ -203,7 +203,10 @@ async def delete_archives(runtime: Runtime, before: int) -> dict[str, Any]:
                 await archive.delete(part, await _rows_of(runtime, events), runtime.now())
                 tally.add(part)
             await asyncio.sleep(0)
-    return {"events": tally.events, "parts": tally.parts, "bytes": tally.size}
+    told = {"events": tally.events, "parts": tally.parts, "bytes": tally.size}
+    if tally.parts:
+        await runtime.log("archivesDeleted", {"before": iso(before), **told}, owner=TURN)
+    return told
 
 
 async def _rows_of(runtime: Runtime, events: list[Event]) -> list[tuple[str, str]]:

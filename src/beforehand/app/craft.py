@@ -382,6 +382,8 @@ class Craft:
     """What can be searched and asked about its events."""
     http: Callable[[], Any] | None = None
     """Its calls (`server.kit.HttpPart`), imported only where a server is made."""
+    says_who: tuple[str, ...] = ()
+    """Those of its calls whose events say who asked, such as `pots/*/water`; of all others it is recorded."""
     mcp: Callable[[], Sequence[McpTool]] | None = None
     """Its tools for programs that call over MCP, imported only where they are served; none may move anything."""
     importers: Callable[[], Sequence[Importer]] = tuple

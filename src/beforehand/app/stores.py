@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
+from beforehand.model.chain import GENERATION, ChainMark
 from beforehand.model.errors import BadInputError
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
@@ -211,18 +212,29 @@ async def copy_store(source: str, target: str, *, raise_epoch: int = 0) -> Mappi
     copied = dict.fromkeys(COLUMNS, 0)
 
     async def counted(parts: AsyncIterator[Part]) -> AsyncGenerator[Part, None]:
-        identity = LogIdentity.drawn()
+        identity, end = LogIdentity.drawn(), None
         async for part in parts:
             copied[part.table] += len(part.rows)
+            end = _end_of(part) or end
             if part.table == "identity":
                 identity = LogIdentity(*part.rows[0][1:3]).next_generation()
             else:
                 yield _raised(part, raise_epoch) if part.table == "lead" else part
         yield Part("identity", [(1, identity.id, identity.generation, int(identity.legacy), "")])
+        if end is not None:
+            yield Part("chain_marks", [ChainMark(*end, GENERATION, str(identity))])
 
     async with aclosing(scheme_of(source).read_parts(source)) as given, aclosing(counted(given)) as parts:
         await scheme_of(target).write_parts(target, parts)
     return copied
+
+
+def _end_of(part: Part) -> tuple[int, bytes] | None:
+    """The number and the link of the last of these events."""
+    if part.table != "events" or not part.rows:
+        return None
+    last = dict(zip(COLUMNS["events"], part.rows[-1], strict=True))
+    return (last["seq"], last["chain"]) if last["chain"] else None
 
 
 def _raised(lead: Part, by: int) -> Part:

@@ -35,7 +35,9 @@ COMMANDS = {
     "submit": _entry("runs", "submit", "Hand a plan in for review."),
     "runs": _entry("runs", "app", "Runs: what is under way, what has ended, and steering them."),
     "template": _entry("template", "app", "Plans kept for reuse, with typed parameters."),
-    "audit": _entry("audit", "app", "Every decision: who, when, what was seen, what answer, and what followed."),
+    "audit": _entry(
+        "audit", "app", "What was decided and done, for the record, and whether record and log are what was written."
+    ),
     "inbox": _entry("inbox", "app", "What waits for a person: reviews, approvals, questions, failures, doubts."),
     "mcp": _entry("mcp.command", "mcp", "Serve MCP clients: they look, plan and hand in; a person approves."),
     "worker": _entry("worker", "worker", "Call tools for runs on Temporal, on the machine that has them."),

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from beforehand.app.crafts import load_crafts
 from beforehand.app.inbox import answer_decision, show_decision
 from beforehand.app.intake import PlanInput
 from beforehand.app.plans import create_plan
+from beforehand.app.request_record import is_recorded, record_request, shown
 from beforehand.app.runs import resume_run, run_document, start_run
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import live_scene
@@ -38,7 +40,11 @@ class LocalBackend:
         return await live_scene(self.runtime, name_or_file)
 
     async def perform(self, local: Local, call: Call) -> Any:
-        return await local(self.runtime)
+        done = await local(self.runtime)
+        own = {pattern for craft in load_crafts().by_name.values() for pattern in craft.says_who}
+        if is_recorded(call.method, call.path, own):
+            await record_request(self.runtime, call.method, call.path, shown(call.method, call.body), BY)
+        return done
 
     async def plan_from_template(self, name: str, parameters: Mapping[str, Any], *, workspace: str) -> Document:
         plan, _ = await plan_from_template(self.runtime, name, parameters, workspace=workspace, by=BY)

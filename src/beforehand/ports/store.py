@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from beforehand.model.chain import ChainMark
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
 from beforehand.model.log_identity import LogIdentity
@@ -54,6 +55,22 @@ class Record(NamedTuple):
     run_id: str | None
     task_id: str | None
     line: bytes
+
+
+class Chained(NamedTuple):
+    """An event with all its columns, exactly as it lies in the log or its archive, and its link of the chain."""
+
+    record: Record
+    ts: int
+    version: int
+    link: bytes | None = None
+    """None for events of older code, which knew no chain."""
+    is_reckoned: bool = False
+    """Whether the link was left out in the archive, and made of the event before and this one when it was read."""
+
+    @property
+    def seq(self) -> int:
+        return self.record.seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +214,15 @@ class Store(Protocol):
     async def events(self, after: int = 0, limit: int = 1000, only: EventFilter = EVERYTHING) -> list[Event]:
         """The same as events, brought to the present version."""
 
+    async def chained(self, after: int = 0, limit: int = 1000) -> list[Chained]:
+        """The next events above a number, archived ones too, with their links of the chain; in order.
+
+        About `limit` of them, and all that lie between; none only where there are no more.
+        """
+
+    async def chain_marks(self) -> list[ChainMark]:
+        """What is kept of the chain beside the events, in order."""
+
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         """One document, or None."""
 
@@ -282,7 +308,7 @@ class Part(NamedTuple):
 
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "events": ("seq", "ts", "kind", "scene", "owner", "run_id", "task_id", "line", "version"),
+    "events": ("seq", "ts", "kind", "scene", "owner", "run_id", "task_id", "line", "version", "chain"),
     "archive": (
         *("id", "first", "last", "events", "from_ts", "to_ts", "size", "raw_size", "sha256", "versions", "names"),
         *("cleared", "deleted", "body"),
@@ -291,6 +317,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "snapshots": ("owner", "seq", "body"),
     "versions": ("name", "version", "since"),
     "identity": ("one", "id", "generation", "legacy", "place"),
+    "chain_marks": ("seq", "link", "why", "note"),
     "lead": ("one", "epoch", "pid", "host", "url", "since", "note"),
 }
 """What every log on disk consists of, so that one can be copied into another of whatever kind."""

@@ -30,6 +30,7 @@ from beforehand.server.kit import HttpPart
 from beforehand.server.login_limit import LoginLimit
 from beforehand.server.middleware import HeadMiddleware, RequestMiddleware
 from beforehand.server.place import Place
+from beforehand.server.request_record import RequestRecord
 from beforehand.server.request_shapes import REQUESTS
 from beforehand.server.routes import (
     archive,
@@ -139,6 +140,11 @@ def _led(parts: Sequence[HttpPart]) -> set[str]:
     return {path.strip("/").partition("/")[0] for path in paths}
 
 
+def _own(crafts: Crafts) -> set[str]:
+    """The patterns of the crafts' calls whose events say by themselves who asked."""
+    return {pattern for craft in crafts.by_name.values() for pattern in craft.says_who}
+
+
 def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
     """The HTTP sides of the crafts that have one; one that cannot be loaded is told in the server's log."""
     found: list[HttpPart] = []
@@ -209,6 +215,7 @@ def create_app(
         app.state.login_limit = LoginLimit()
         app.state.log_health = LogHealth(runtime.settings.database)
         reachable_here = is_loopback(host) if local is None else local
+        app.add_middleware(RequestRecord, own=_own(crafts or load_crafts()))
         app.add_middleware(WriteMiddleware)
         if among is not None:
             app.add_middleware(HandingOn, place=among.place, peers=among.peers, led=_led(app.parts))

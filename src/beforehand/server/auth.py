@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from beforehand.app.request_record import TRIALS
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError, ForbiddenError, UnauthorisedError, UnavailableError
 from beforehand.model.hosts import is_loopback
@@ -23,8 +24,6 @@ COOKIE = "beforehand"
 READING = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/api/v1/health", "/api/v1/health/live", "/api/v1/health/ready", "/api/v1/login")
 GUARDED = ("/api",)
-TRIALS = ("/preview", "/check", "/dry-run", "/intents")
-"""The last word of calls that try or read something and leave everything as it was."""
 NOBODY = Caller("", "viewer")
 
 

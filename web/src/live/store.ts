@@ -54,6 +54,9 @@ const QUIET = [
   "templateSaved",
   "sceneFileSaved",
   "requestDone",
+  "requestMade",
+  "fileTrusted",
+  "archivesDeleted",
   "requestsForgotten",
 ];
 

@@ -12,12 +12,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from operator import attrgetter
 from typing import Protocol, TypeVar
 
-from beforehand.adapters.log.archive_file import Written, may_hold, pack, unpack
+from beforehand.adapters.log.archive_file import Written, marks_of, may_hold, pack, unpack, with_links
 from beforehand.adapters.log.encoding import present_event, present_record
+from beforehand.model.chain import ChainMark
 from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Event
 from beforehand.model.versions import Upcasters, present_versions
-from beforehand.ports.store import EVERYTHING, ArchivePart, EventFilter, Record
+from beforehand.ports.store import EVERYTHING, ArchivePart, Chained, EventFilter, Record
 
 _PIECE = 1_000
 """Events that are taken out of the log in one transaction."""
@@ -59,7 +60,10 @@ class Shelf(Protocol):
 
     async def mark_cleared(self, part_id: int) -> None: ...
 
-    async def delete(self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int) -> None: ...
+    async def delete(
+        self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int, marks: Sequence[ChainMark]
+    ) -> None:
+        """Give a part up with these rows; the marks stay of the chain."""
 
     async def tidy(self) -> None:
         """Remove what a crash left behind."""
@@ -244,8 +248,25 @@ class LogArchive:
 
     async def delete(self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int) -> None:
         async with self._turn:
-            await self._shelf.delete(part, rows, now_ms)
+            marks = await asyncio.to_thread(marks_of, await self._events(part))
+            await self._shelf.delete(part, rows, now_ms, marks)
             self._changed()
+
+    async def chained(self, live: list[Written], after: int, limit: int) -> list[Chained]:
+        """The next events, of the log (`live`) and of the parts between them, each with its link of the chain."""
+        near, end = stretch(await self.parts(), live, after, limit)
+        every = {seq: one for part in near for seq, one in (await self._chained(part)).items()}
+        every |= {one.seq: Chained(*one) for one in live}
+        return [every[seq] for seq in sorted(every) if seq > after and (end is None or seq <= end)]
+
+    async def _chained(self, part: ArchivePart) -> dict[int, Chained]:
+        events = await self._events(part)
+
+        def linked() -> dict[int, Chained]:
+            pairs = zip(events, with_links(events), strict=True)
+            return {one.seq: Chained(*whole, is_reckoned=one.link is None) for one, whole in pairs}
+
+        return await asyncio.to_thread(linked)
 
     async def give_back(self) -> bool:
         return await self._shelf.give_back()

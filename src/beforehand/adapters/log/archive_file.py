@@ -10,12 +10,13 @@ import json
 import lzma
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
 from beforehand.adapters.log.encoding import Kept
+from beforehand.model.chain import DELETED, ChainMark, link
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.store import EVERYTHING, ArchivePart, EventFilter, Record
 
@@ -36,6 +37,8 @@ class Written(NamedTuple):
     record: Record
     ts: int
     version: int
+    link: bytes | None = None
+    """Its link of the chain; None in a part also where it follows from the event before (`with_links`)."""
 
     @property
     def seq(self) -> int:
@@ -49,7 +52,7 @@ def pack(events: Sequence[Written], versions: Mapping[str, int]) -> tuple[Archiv
     """The events, in the order of their numbers, as one part and its bytes."""
     numbers = {"first": events[0].seq, "last": events[-1].seq, "events": len(events)}
     head = to_json({"format": FORMAT, **numbers, "versions": dict(versions)})
-    raw = b"\n".join((head, *map(_line, events), b""))
+    raw = b"\n".join((head, *map(_line, events, [None, *events[:-1]]), b""))
     body = lzma.compress(raw, preset=LEVEL)
     times = [event.ts for event in events]
     part = ArchivePart(
@@ -101,11 +104,50 @@ def damaged(where: str) -> UnavailableError:
     )
 
 
-def _line(event: Written) -> bytes:
+def with_links(events: Iterable[Written]) -> Iterator[Written]:
+    """The events of a part with the links that were left out there, since they follow from the events before."""
+    before: Written | None = None
+    for one in events:
+        event = one if one.link else one._replace(link=None)
+        if one.link is None and before is not None and before.link is not None and before.seq == one.seq - 1:
+            event = one._replace(link=following(before.link, one))
+        yield event
+        before = event
+
+
+def following(link_before: bytes, event: Written) -> bytes:
+    """The link that an event has behind that one."""
+    return link(link_before, event.ts, event.version, event.record.owner, event.record.line)
+
+
+def marks_of(events: Iterable[Written]) -> list[ChainMark]:
+    """What stays of the chain when these events are deleted: of each stretch without a gap its first event (the note),
+    its last, and the link there."""
+    marks: list[ChainMark] = []
+    for event in with_links(events):
+        first = str(event.seq)
+        if marks and marks[-1].seq == event.seq - 1:
+            first = marks.pop().note
+        marks.append(ChainMark(event.seq, event.link or b"", DELETED, first))
+    return marks
+
+
+def _line(event: Written, before: Written | None) -> bytes:
     record = event.record
     columns: dict[str, Any] = {"seq": record.seq, "ts": event.ts, "version": event.version, "owner": record.owner}
     columns |= {"kind": record.kind, "scene": record.scene, "run": record.run_id, "task": record.task_id}
+    columns |= _shown_link(event, before)
     return to_json(columns)[:-1] + _EVENT + record.line + b"}"
+
+
+def _shown_link(event: Written, before: Written | None) -> dict[str, str]:
+    """A hash cannot be compressed, so a link that follows from the event before is left out; a missing one is not."""
+    link_before = before.link if before is not None and before.seq == event.seq - 1 else None
+    if link_before is None:
+        return {} if event.link is None else {"link": event.link.hex()}
+    if event.link is None:
+        return {"link": ""}
+    return {} if event.link == following(link_before, event) else {"link": event.link.hex()}
 
 
 def _event(line: bytes) -> Written:
@@ -114,7 +156,8 @@ def _event(line: bytes) -> Written:
     told = from_json(line[:end] + b"}")
     event = line[end + len(_EVENT) : -1]
     record = Record(told["seq"], told["kind"], told["scene"], told["owner"], told["run"], told["task"], event)
-    return Written(record, told["ts"], told["version"])
+    shown = told.get("link")
+    return Written(record, told["ts"], told["version"], None if shown is None else bytes.fromhex(shown))
 
 
 def names_of(records: Iterable[Record]) -> bytes:

@@ -33,11 +33,12 @@ from beforehand.adapters.log.refusals import (
     only_reading,
 )
 from beforehand.adapters.memory.log import WHERE, MemoryLog
+from beforehand.model.chain import ChainMark
 from beforehand.model.errors import BeforehandError
 from beforehand.model.event import Event
 from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, Row, RowQuery
+from beforehand.ports.store import EVERYTHING, Chained, EventFilter, Leader, Projection, Record, Row, RowQuery
 
 
 def _no_rows(event: Event) -> Iterable[Row]:
@@ -96,6 +97,12 @@ class MemoryStore:
 
     async def lies_elsewhere(self) -> bool | None:
         return False
+
+    async def chained(self, after: int = 0, limit: int = 1000) -> list[Chained]:
+        return []  # nobody else can reach what lies in this process, so it has no chain
+
+    async def chain_marks(self) -> list[ChainMark]:
+        return []
 
     # -- writing -------------------------------------------------------------------------------------------------
 

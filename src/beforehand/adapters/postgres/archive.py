@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from beforehand.adapters.log.archive_file import LISTED, Written, damaged, listed, part_of
 from beforehand.adapters.postgres.names import kept_name
 from beforehand.adapters.postgres.reader import Reader
-from beforehand.adapters.postgres.tables import find_numbers, find_records
+from beforehand.adapters.postgres.tables import add_marks, find_numbers, find_records
+from beforehand.model.chain import ChainMark
 from beforehand.ports.store import EVERYTHING, ArchivePart
 
 if TYPE_CHECKING:
@@ -63,12 +64,15 @@ class TableShelf:
     async def mark_cleared(self, part_id: int) -> None:
         await self._write(lambda line: line.execute("UPDATE archive SET cleared = 1 WHERE id = %s", (part_id,)))
 
-    async def delete(self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int) -> None:
+    async def delete(
+        self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int, marks: Sequence[ChainMark]
+    ) -> None:
         async def forget(line: "Line") -> None:
             await _list(line, part, None, now_ms)
             await line.execute("DELETE FROM archive WHERE id = %s", (part.id,))
             for kind, id in rows:
                 await line.execute("DELETE FROM rows WHERE kind = %s AND id = %s", (kept_name(kind), kept_name(id)))
+            await add_marks(line, marks)
 
         await self._write(forget)
 

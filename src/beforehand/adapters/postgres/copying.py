@@ -80,7 +80,7 @@ async def write_parts(address: Address, parts: AsyncIterator[Part]) -> None:
         found = await (await line.execute(_HOLDS_ANYTHING)).fetchone()
         if found and found[0]:
             raise not_empty(address.where)
-        for table in ("snapshots", "versions", "identity", "lead"):
+        for table in ("snapshots", "versions", "identity", "chain_marks", "lead"):
             await line.execute(f"DELETE FROM {table}")
         async for part in parts:
             await _write(line, part)

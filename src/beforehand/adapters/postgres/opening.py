@@ -13,7 +13,7 @@ from beforehand.adapters.postgres.lead import end_session, give_back, leader_in,
 from beforehand.adapters.postgres.lease import Lease, now_s
 from beforehand.adapters.postgres.schema import migrate, newest, refuse_other, version_of
 from beforehand.adapters.postgres.servers import SERVER, servers_wait
-from beforehand.adapters.postgres.tables import last_seq
+from beforehand.adapters.postgres.tables import last_link, last_seq
 from beforehand.adapters.postgres.upgrade import bring_up_to_date, has_older_data, upgraded_at
 from beforehand.model.errors import UnavailableError
 from beforehand.model.versions import Upcasters
@@ -42,7 +42,8 @@ class Lead(NamedTuple):
     line: "Line"
     epoch: int
     upgraded_at: int
-    last_seq: int
+    end: tuple[int, bytes | None]
+    """The number and the link of the newest event."""
     heart: Heart
 
 
@@ -82,7 +83,7 @@ async def take(opening: Opening, lost: Callable[[], None], over: Lease | None = 
         heart = Heart(address, epoch, began_s, lost)
         try:
             upgraded = await bring_up_to_date(line, address.where, opening.project, opening.upcasters)
-            return Lead(line, epoch, upgraded, await last_seq(line), heart)
+            return Lead(line, epoch, upgraded, (await last_seq(line), await last_link(line)), heart)
         except BaseException:
             heart.stop()
             await give_back(line, epoch)

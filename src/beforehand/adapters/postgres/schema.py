@@ -62,6 +62,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE identity (one INT PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, generation TEXT NOT NULL,"
         " legacy INT NOT NULL, place TEXT NOT NULL)",
     ),
+    (
+        # The links of the chain, and what is kept of it beside the events.
+        "ALTER TABLE events ADD COLUMN chain BYTEA",
+        "CREATE TABLE chain_marks (seq BIGINT NOT NULL, link BYTEA NOT NULL, why TEXT NOT NULL, note TEXT NOT NULL)",
+    ),
 )
 
 _TABLES = "SELECT count(*) FROM information_schema.tables WHERE table_schema = %s"

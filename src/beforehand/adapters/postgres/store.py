@@ -33,10 +33,11 @@ from beforehand.adapters.postgres.opening import Lead, Opening, look, take
 from beforehand.adapters.postgres.reader import Reader
 from beforehand.adapters.postgres.upgrade import copy_up_to_date, rebuild
 from beforehand.adapters.postgres.writer import Writer
+from beforehand.model.chain import ChainMark
 from beforehand.model.event import Event
 from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, RowQuery
+from beforehand.ports.store import EVERYTHING, Chained, EventFilter, Leader, Projection, Record, RowQuery
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -107,7 +108,7 @@ class PostgresStore:
     def _begin_leading(self, lead: Lead) -> None:
         self._upgraded_at = lead.upgraded_at
         self._heart = lead.heart
-        self._writer = Writer(lead.line, self._address, lead.epoch, lead.last_seq, self._listeners.tell, self._was_lost)
+        self._writer = Writer(lead.line, self._address, lead.epoch, lead.end, self._listeners.tell, self._was_lost)
 
     def _was_lost(self) -> None:
         if self._heart is not None:
@@ -190,6 +191,13 @@ class PostgresStore:
         live = [present_event(event.kept(), self._upcasters) for event in found]
         read, whole = self.archive.event, len(live) < limit
         return await self.archive.joined(live, read, only, limit, above=after, is_whole=whole)
+
+    async def chained(self, after: int = 0, limit: int = 1000) -> list[Chained]:
+        live = await self._reader.ask(lambda line: tables.find_records(line, after, limit, EVERYTHING))
+        return await self.archive.chained(live, after, limit)
+
+    async def chain_marks(self) -> list[ChainMark]:
+        return await self._reader.ask(tables.marks_in)
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         found = await self._reader.ask(lambda line: tables.find_row(line, kind, id))

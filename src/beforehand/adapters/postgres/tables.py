@@ -8,6 +8,7 @@ from beforehand.adapters.log.changes import outcome
 from beforehand.adapters.log.encoding import Change
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.postgres.names import kept_name, kept_or_none, true_name
+from beforehand.model.chain import GENERATION, ChainMark
 from beforehand.model.log_identity import LogIdentity
 from beforehand.ports.store import EventFilter, Record, RowQuery
 
@@ -20,10 +21,10 @@ _MOST_BYTES = 32 * 1024 * 1024
 
 # A process that has lost the lead gives its events no time, which the table refuses: nothing is written.
 _INSERT_EVENTS = (
-    "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, version, line)"
-    " SELECT n, CASE WHEN (SELECT epoch FROM lead) = %s THEN t END, k, s, o, r, a, v, l"
+    "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, version, line, chain)"
+    " SELECT n, CASE WHEN (SELECT epoch FROM lead) = %s THEN t END, k, s, o, r, a, v, l, c"
     " FROM unnest(%s::bigint[], %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::int[],"
-    " %b::bytea[]) AS given (n, t, k, s, o, r, a, v, l)"
+    " %b::bytea[], %b::bytea[]) AS given (n, t, k, s, o, r, a, v, l, c)"
 )
 _UPSERT_ROWS = (
     "INSERT INTO rows (kind, id, parent, open, body, ord)"
@@ -35,7 +36,8 @@ _KEEP_SNAPSHOT = (
     "INSERT INTO snapshots (owner, seq, body) VALUES (%s, %s, %b) ON CONFLICT (owner)"
     " DO UPDATE SET seq = excluded.seq, body = excluded.body WHERE excluded.seq >= snapshots.seq"
 )
-_RECORD = "SELECT seq, kind, scene, owner, run_id, task_id, line, ts, version FROM events"
+_RECORD = "SELECT seq, kind, scene, owner, run_id, task_id, line, ts, version, chain FROM events"
+_MARKS = "SELECT seq, link, why, note FROM chain_marks ORDER BY seq"
 
 Question = tuple[str, list[Any]]
 
@@ -53,6 +55,7 @@ async def insert_events(line: "Line", epoch: int, events: Sequence[Written]) -> 
             [kept_or_none(event.record.task_id) for event in part],
             [event.version for event in part],
             [event.record.line for event in part],
+            [event.link for event in part],
         ]
         await line.execute(_INSERT_EVENTS, [epoch, *columns], prepare=True)
 
@@ -103,6 +106,21 @@ async def last_seq(line: "Line") -> int:
     return int(found[0][0])
 
 
+async def last_link(line: "Line") -> bytes | None:
+    """The link of the newest event; None where it has none."""
+    found = await _all(line, "SELECT chain FROM events ORDER BY seq DESC LIMIT 1", [])
+    return found[0][0] if found else None
+
+
+async def marks_in(line: "Line") -> list[ChainMark]:
+    return [ChainMark(*found) for found in await _all(line, _MARKS, [])]
+
+
+async def add_marks(line: "Line", marks: Iterable[ChainMark]) -> None:
+    for mark in marks:
+        await line.execute("INSERT INTO chain_marks (seq, link, why, note) VALUES (%s, %b, %s, %s)", mark)
+
+
 async def lines_between(line: "Line", first: int, last: int) -> list[bytes]:
     """The lines of some numbers, as they lie in the log."""
     found = await _all(line, "SELECT line FROM events WHERE seq BETWEEN %s AND %s ORDER BY seq", [first, last])
@@ -134,9 +152,9 @@ async def _find(line: "Line", low: int, high: int, limit: int, only: EventFilter
 
 
 def _written(found: Sequence[Any]) -> Written:
-    seq, kind, scene, owner, run_id, task_id, body, ts, version = found
+    seq, kind, scene, owner, run_id, task_id, body, ts, version, link = found
     names = (true_name(kind) or "", true_name(scene), true_name(owner) or "", true_name(run_id), true_name(task_id))
-    return Written(Record(seq, *names, body), ts, version)
+    return Written(Record(seq, *names, body), ts, version, link)
 
 
 async def find_numbers(line: "Line", seqs: Sequence[int]) -> list[Written]:
@@ -205,6 +223,9 @@ async def identity_in(line: "Line") -> LogIdentity | None:
 
 async def put_identity(line: "Line", identity: LogIdentity) -> None:
     id, generation, legacy = identity
+    end = await last_link(line)
+    if end is not None and await identity_in(line) != identity:
+        await add_marks(line, [ChainMark(await last_seq(line), end, GENERATION, str(identity))])
     await line.execute("DELETE FROM identity")
     values = (id, generation, int(legacy))
     await line.execute(f"INSERT INTO identity SELECT 1, %s, %s, %s, {_PLACE}", values)

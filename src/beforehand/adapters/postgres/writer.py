@@ -24,10 +24,12 @@ from beforehand.adapters.postgres.lead import check_lead, give_back, regain
 from beforehand.adapters.postgres.tables import (
     apply_changes,
     insert_events,
+    last_link,
     last_seq,
     lines_between,
     notify,
 )
+from beforehand.model.chain import START, link
 from beforehand.model.errors import BeforehandError, NotLeadingError, UnavailableError
 from beforehand.ports.store import Record
 
@@ -65,17 +67,20 @@ class Writer:
         line: "Line",
         address: Address,
         epoch: int,
-        last: int,
+        end: tuple[int, bytes | None],
         committed: Callable[[Sequence[Record]], None],
         lost: Callable[[], None],
     ) -> None:
-        """`committed` is told of every commit, `lost` that another process leads by now."""
+        """`end` is the number and the link of the newest event.
+
+        `committed` is told of every commit, `lost` that another process leads by now.
+        """
         self._line = line
         self._address = address
         self._epoch = epoch
         self._committed = committed
         self._lost = lost
-        self.last_seq = last
+        self.last_seq, self._link = end
         self._queue: deque[Append | Chore] = deque()
         self._asked = asyncio.Event()
         self._ending = False
@@ -159,17 +164,18 @@ class Writer:
 
     async def _write(self, appends: list[Append]) -> list[Record]:
         await self._ready()
-        seq = self.last_seq
+        seq, link_before = self.last_seq, self._link or START
         written: list[Written] = []
         changes: list[tuple[int, Change]] = []
         for append in appends:
             for ts, kind, scene, owner, run_id, task_id, version, tail, rows in append.entries:
                 seq += 1
                 record = Record(seq, kind, scene, owner, run_id, task_id, line_of(seq, tail))
-                written.append(Written(record, ts, version))
+                link_before = link(link_before, ts, version, owner, record.line)
+                written.append(Written(record, ts, version, link_before))
                 changes += [(seq, row) for row in rows]
         await self._commit(written, changes)
-        self.last_seq = seq
+        self.last_seq, self._link = seq, link_before
         return [event.record for event in written]
 
     async def _commit(self, written: list[Written], changes: list[tuple[int, Change]]) -> None:
@@ -256,7 +262,7 @@ class Writer:
             found = await last_seq(self._line)
             if found < self.last_seq:
                 raise lost_tail(self._address.where, self.last_seq, found)
-            self.last_seq = found
+            self.last_seq, self._link = found, await last_link(self._line)
         return self._line
 
     async def _is_kept(self, records: list[Record]) -> bool:

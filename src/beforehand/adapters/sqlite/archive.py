@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from beforehand.adapters.log.archive_file import LISTED, Written, damaged, listed, part_of
 from beforehand.adapters.sqlite.reader import Reader
-from beforehand.adapters.sqlite.tables import find_records
+from beforehand.adapters.sqlite.tables import add_marks, find_records
+from beforehand.model.chain import ChainMark
 from beforehand.ports.store import EVERYTHING, ArchivePart, Record
 
 ENDING = ".archive"
@@ -65,11 +66,14 @@ class FileShelf:
     async def mark_cleared(self, part_id: int) -> None:
         await self._write(lambda file: file.execute("UPDATE archive SET cleared = 1 WHERE id = ?", (part_id,)) and None)
 
-    async def delete(self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int) -> None:
+    async def delete(
+        self, part: ArchivePart, rows: Sequence[tuple[str, str]], now_ms: int, marks: Sequence[ChainMark]
+    ) -> None:
         def forget(file: sqlite3.Connection) -> None:
             list_part(file, part, deleted=now_ms)  # first, so that it gets a number of its own
             file.execute("DELETE FROM archive WHERE id = ?", (part.id,))
             file.executemany("DELETE FROM rows WHERE kind = ? AND id = ?", rows)
+            add_marks(file, marks)
 
         await self._write(forget)
         await self._reader.in_thread(lambda: (self._folder / name_of(part)).unlink(missing_ok=True))
@@ -124,12 +128,12 @@ def live_events(connection: sqlite3.Connection, after: int, limit: int) -> list[
 
 
 def _event(found: Sequence[Any]) -> Written:
-    return Written(Record(*found[:7]), found[7], found[8])
+    return Written(Record(*found[:7]), *found[7:10])
 
 
 def _written(connection: sqlite3.Connection, seqs: Sequence[int]) -> list[Written]:
     found: list[Written] = []
-    columns = "seq, kind, scene, owner, run_id, task_id, line, ts, version"
+    columns = "seq, kind, scene, owner, run_id, task_id, line, ts, version, chain"
     for start in range(0, len(seqs), 500):
         some = seqs[start : start + 500]
         asked = f"SELECT {columns} FROM events WHERE seq IN ({', '.join('?' * len(some))}) ORDER BY seq"

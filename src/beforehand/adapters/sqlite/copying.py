@@ -145,7 +145,7 @@ def _copy_log(connection: sqlite3.Connection, path: Path, target: Path) -> None:
     connection.execute("BEGIN")
     with closing(connect_copy(target)) as copy:
         copy.execute("BEGIN")
-        for table in ("events", "archive", "identity", "lead"):
+        for table in ("events", "archive", "identity", "chain_marks", "lead"):
             columns = COLUMNS[table]
             found = connection.execute(f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED ORDER BY rowid")
             while rows := found.fetchmany(_CHUNK):
@@ -202,7 +202,7 @@ async def _fill(connection: sqlite3.Connection, path: Path, parts: AsyncIterator
         raise not_empty(str(path))
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for table in ("snapshots", "versions", "identity", "lead"):
+        for table in ("snapshots", "versions", "identity", "chain_marks", "lead"):
             connection.execute(f"DELETE FROM {table}")
         async for part in parts:
             _write(connection, _put_in_files(part, path))

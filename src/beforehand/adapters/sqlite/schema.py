@@ -66,6 +66,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE identity (one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, generation TEXT NOT NULL,"
         " legacy INTEGER NOT NULL, place TEXT NOT NULL)",
     ),
+    (
+        # The links of the chain, and what is kept of it beside the events.
+        "ALTER TABLE events ADD COLUMN chain BLOB",
+        "CREATE TABLE chain_marks (seq INTEGER NOT NULL, link BLOB NOT NULL, why TEXT NOT NULL, note TEXT NOT NULL)",
+    ),
 )
 VERSION = len(MIGRATIONS)
 

@@ -27,16 +27,17 @@ from beforehand.adapters.log.listeners import Listener, Listeners
 from beforehand.adapters.log.numbered import Numbered
 from beforehand.adapters.log.refusals import closed, only_reading
 from beforehand.adapters.sqlite import tables
-from beforehand.adapters.sqlite.archive import FileShelf
+from beforehand.adapters.sqlite.archive import FileShelf, live_events
 from beforehand.adapters.sqlite.lead import is_held, leader_in
 from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, mark_beside, place_of, take
 from beforehand.adapters.sqlite.reader import Reader
 from beforehand.adapters.sqlite.upgrade import copy_in, rebuild
 from beforehand.adapters.sqlite.writer import Writer
+from beforehand.model.chain import ChainMark
 from beforehand.model.event import Event
 from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
-from beforehand.ports.store import EVERYTHING, EventFilter, Leader, Projection, Record, RowQuery
+from beforehand.ports.store import EVERYTHING, Chained, EventFilter, Leader, Projection, Record, RowQuery
 
 
 class SqliteStore:
@@ -152,6 +153,13 @@ class SqliteStore:
         )
         read, whole = self.archive.event, len(live) < limit
         return await self.archive.joined(live, read, only, limit, above=after, is_whole=whole)
+
+    async def chained(self, after: int = 0, limit: int = 1000) -> list[Chained]:
+        live = await self._reader.ask(lambda file: live_events(file, after, limit))
+        return await self.archive.chained(live, after, limit)
+
+    async def chain_marks(self) -> list[ChainMark]:
+        return await self._reader.ask(tables.marks_in)
 
     async def row(self, kind: str, id: str) -> dict[str, Any] | None:
         def look(file: sqlite3.Connection) -> dict[str, Any] | None:

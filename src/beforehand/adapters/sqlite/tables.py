@@ -14,22 +14,24 @@ from beforehand.adapters.log.encoding import Change, Kept
 from beforehand.adapters.log.refusals import check_filter
 from beforehand.adapters.sqlite.schema import NOT_BY_ID, NOT_BY_RUN
 from beforehand.adapters.sqlite.spans import stretches
+from beforehand.model.chain import GENERATION, ChainMark
 from beforehand.model.log_identity import LogIdentity
 from beforehand.ports.store import EventFilter, RowQuery
 
-_RECORD = "seq, kind, scene, owner, run_id, task_id, line, ts, version"
+_RECORD = "seq, kind, scene, owner, run_id, task_id, line, ts, version, chain"
 _KEPT = "seq, ts, owner, version, line"
 _MOST_ROWS = 256
 LAST = 2**63 - 1
 
-_COLUMNS = 9
-_EVENT_MARKS = "(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS = 10
+_EVENT_MARKS = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 # A process that has lost the lead gives its first event no time, which the table refuses: nothing is written.
-_LEADING_MARKS = "(?, iif((SELECT epoch FROM lead) = ?, ?, NULL), ?, ?, ?, ?, ?, ?, ?)"
-_INSERT_EVENTS = "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line, version) VALUES"
+_LEADING_MARKS = "(?, iif((SELECT epoch FROM lead) = ?, ?, NULL), ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_EVENTS = "INSERT INTO events (seq, ts, kind, scene, owner, run_id, task_id, line, version, chain) VALUES"
 _ROW_MARKS = "(?, ?, ?, ?, ?, ?)"
 _UPSERT_ROWS = "INSERT INTO rows (kind, id, parent, open, body, ord) VALUES"
 _IF_THERE = "ON CONFLICT (kind, id) DO UPDATE SET parent = excluded.parent, open = excluded.open, body = excluded.body"
+_MARKS = "SELECT seq, link, why, note FROM chain_marks ORDER BY seq"
 
 Question = tuple[str, list[Any]]
 Found = Iterator[tuple[Any, ...]]
@@ -86,6 +88,20 @@ def last_seq(connection: sqlite3.Connection) -> int:
     return int(last)
 
 
+def last_link(connection: sqlite3.Connection) -> bytes | None:
+    """The link of the newest event; None where it has none."""
+    found = connection.execute("SELECT chain FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+    return found[0] if found else None
+
+
+def marks_in(connection: sqlite3.Connection) -> list[ChainMark]:
+    return [ChainMark(*found) for found in connection.execute(_MARKS)]
+
+
+def add_marks(connection: sqlite3.Connection, marks: Iterable[ChainMark]) -> None:
+    connection.executemany("INSERT INTO chain_marks (seq, link, why, note) VALUES (?, ?, ?, ?)", marks)
+
+
 def find_records(connection: sqlite3.Connection, after: int, limit: int, only: EventFilter) -> Found:
     """Events above a number with what filters look at, as they were written."""
     return _find(connection, _RECORD, _number(after) + 1, LAST, limit, only)
@@ -102,7 +118,7 @@ def find_events(connection: sqlite3.Connection, after: int, limit: int, only: Ev
 
 def kept_in(found: Sequence[Any]) -> Kept:
     """What `find_records` found, as it lies in the log."""
-    seq, _, _, owner, _, _, line, ts, version = found
+    seq, _, _, owner, _, _, line, ts, version, _ = found
     return Kept(seq, ts, owner, version, line)
 
 
@@ -219,6 +235,9 @@ def identity_in(connection: sqlite3.Connection) -> LogIdentity | None:
 
 def put_identity(connection: sqlite3.Connection, identity: LogIdentity, place: str) -> None:
     id, generation, legacy = identity
+    end = last_link(connection)
+    if end is not None and identity_in(connection) != identity:
+        add_marks(connection, [ChainMark(last_seq(connection), end, GENERATION, str(identity))])
     connection.execute("INSERT OR REPLACE INTO identity VALUES (1, ?, ?, ?, ?)", (id, generation, int(legacy), place))
 
 

@@ -18,8 +18,9 @@ from beforehand.adapters.log.encoding import Change, Entry, line_of
 from beforehand.adapters.sqlite.lead import check_lead
 from beforehand.adapters.sqlite.schema import explained
 from beforehand.adapters.sqlite.spans import Note, Spans, note_spans
-from beforehand.adapters.sqlite.tables import apply_changes, insert_events, last_seq
+from beforehand.adapters.sqlite.tables import apply_changes, insert_events, last_link, last_seq
 from beforehand.adapters.sqlite.wakeup import Wakeup
+from beforehand.model.chain import START, link
 from beforehand.ports.store import Record
 
 # What one append alone can cause: the others of its commit are then tried without it.
@@ -61,6 +62,7 @@ class Writer:
         self._loop = loop
         self._committed = committed
         self.last_seq = last_seq(connection)
+        self._link = last_link(connection)
         self._spans = Spans()
         self._queue: deque[Append | Chore | None] = deque()
         self._outcomes: deque[tuple[Callable[..., None], Any, Any]] = deque()
@@ -148,7 +150,7 @@ class Writer:
             self._tell(self._wake_appends, appends, records)
 
     def _write(self, appends: list[Append]) -> list[Record]:
-        seq = self.last_seq
+        seq, link_before = self.last_seq, self._link or START
         records: list[Record] = []
         flat: list[Any] = []
         changes: list[tuple[int, Change]] = []
@@ -157,12 +159,13 @@ class Writer:
                 seq += 1
                 line = line_of(seq, tail)
                 records.append(Record(seq, kind, scene, owner, run_id, task_id, line))
-                flat += (seq, ts, kind, scene, owner, run_id, task_id, line, version)
+                link_before = link(link_before, ts, version, owner, line)
+                flat += (seq, ts, kind, scene, owner, run_id, task_id, line, version, link_before)
                 for row in rows:
                     changes.append((seq, row))
         notes = self._spans.unnoted(records)
         self._commit(flat, changes, notes)
-        self.last_seq = seq
+        self.last_seq, self._link = seq, link_before
         if notes:
             self._spans.keep(notes)
         return records
@@ -214,7 +217,7 @@ class Writer:
     def _fail(self, works: Sequence[Append | Chore], problem: BaseException) -> None:
         # A disk may fail a commit so late that it is there all the same: count from what the file holds.
         with suppress(sqlite3.Error):
-            self.last_seq = last_seq(self._connection)
+            self.last_seq, self._link = last_seq(self._connection), last_link(self._connection)
         told = explained(problem, self._path) if isinstance(problem, sqlite3.Error | OSError) else problem
         self._tell(_settle_all, [work.done for work in works], told)
 

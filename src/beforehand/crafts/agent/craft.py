@@ -82,6 +82,7 @@ CRAFT = Craft(
     sentences=SENTENCES,
     searchable=SEARCHABLE,
     http=_http,
+    says_who=("sessions/*/commands",),
     mcp=_mcp,
     plugin_points=(VERB_GROUP, GROUP),
 )

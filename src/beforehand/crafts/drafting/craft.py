@@ -50,4 +50,13 @@ def _http() -> Any:
     return HTTP
 
 
-CRAFT = Craft("drafting", open=open_drafts, plans=False, rows=ROWS, ends=(DRAFT_ROW,), sentences=SENTENCES, http=_http)
+CRAFT = Craft(
+    "drafting",
+    open=open_drafts,
+    plans=False,
+    rows=ROWS,
+    ends=(DRAFT_ROW,),
+    sentences=SENTENCES,
+    http=_http,
+    says_who=("drafts", "drafts/*"),
+)

@@ -50,6 +50,7 @@ CRAFT = Craft(
     ends=(QUESTION_ROW,),
     sentences=SENTENCES,
     http=_http,
+    says_who=("questions", "questions/*"),
     mcp=_mcp,
     plugin_points=(WORKERS,),
 )
