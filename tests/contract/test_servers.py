@@ -76,6 +76,7 @@ def test_two_servers_answer_as_one_and_hand_over(servers: Servers) -> None:
     token = call(second.url, "/tokens", {"name": "me", "role": "operator"}, Authorization=f"Bearer {admin}")["token"]
     until(lambda: call_status(second.url) == 401 and call_status(first.url) == 401)
     mine = {"Authorization": f"Bearer {token}"}
+    until(lambda: call_status(second.url, **mine) == 200)
     call(second.url, "/plans", {"plan": servers.plan("c", 1)}, **mine)
     assert call(first.url, "/me", **mine)["name"] == "me"
     assert refused(second.url, "/tokens", {"name": "x", "role": "admin"}, **mine)[0] == 403
@@ -94,9 +95,9 @@ def who_leads(url: str, **headers: str) -> str:
     return str(leads["says"])
 
 
-def call_status(url: str) -> int:
+def call_status(url: str, **headers: str) -> int:
     try:
-        call(url, "/inbox")
+        call(url, "/inbox", **headers)
     except urllib.error.HTTPError as error:
         return error.code
     return 200
