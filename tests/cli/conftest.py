@@ -10,6 +10,7 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,7 +69,9 @@ class Cli:
             assert outcome.err.strip(), "an exit code other than 0 comes with a sentence"
         return outcome
 
-    def start(self, *words: str, stdin: int = subprocess.DEVNULL, **environment: str) -> "subprocess.Popen[str]":
+    def start(
+        self, *words: str, stdin: int = subprocess.DEVNULL, stderr: Any = subprocess.PIPE, **environment: str
+    ) -> "subprocess.Popen[str]":
         """The command beside the test; it is ended with the test."""
         start, command = (subprocess.Popen, [str(BEFOREHAND), *words]) if self._installed else (Forked, [*words])
         process = start(
@@ -77,18 +80,19 @@ class Cli:
             env=self.environment | environment,
             stdin=stdin,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
         self._started.append(process)
         return process
 
     def up(self, *words: str, **environment: str) -> str:
-        """A server on a free port; its URL."""
-        process = self.start("up", "--no-open", "--port", "0", *words, **environment)
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        assert first.startswith("Beforehand is at http://"), process.stderr.read() if process.stderr else first
+        """A server on a free port; its URL. It logs to a file: a pipe that nobody empties would hold it up."""
+        with tempfile.TemporaryFile() as log:
+            process = self.start("up", "--no-open", "--port", "0", *words, stderr=log, **environment)
+            assert process.stdout is not None
+            first = process.stdout.readline()
+            assert first.startswith("Beforehand is at http://"), os.pread(log.fileno(), 10_000, 0).decode()
         return first.split()[-1]
 
     def end_all(self) -> None:

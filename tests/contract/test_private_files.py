@@ -54,9 +54,9 @@ def begun(program: str, settings: Settings, *words: str) -> "subprocess.Popen[st
     return Forked(["-c", program, str(settings.home), db, *words], text=True, **pipes)  # type: ignore[call-overload,no-any-return]
 
 
-def beforehand(settings: Settings, *words: str) -> "subprocess.Popen[str]":
+def beforehand(settings: Settings, *words: str, stderr: Any = subprocess.PIPE) -> "subprocess.Popen[str]":
     where = ["--home", str(settings.home), *(["--db", settings["db"]] if settings["db"] else [])]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+    pipes = {"stdout": subprocess.PIPE, "stderr": stderr, "stdin": subprocess.DEVNULL}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
     return Forked([*words, *where], text=True, env=environment, **pipes)  # type: ignore[call-overload,no-any-return]
 
@@ -152,7 +152,8 @@ def test_twenty_tokens_made_at_once_are_twenty(settings: Settings) -> None:
 
 
 def up(settings: Settings) -> tuple["subprocess.Popen[str]", str]:
-    server = beforehand(settings, "up", "--no-open", "--port", "0")
+    with (settings.home.parent / "up.log").open("ab") as log:  # a pipe that nobody empties would hold it up
+        server = beforehand(settings, "up", "--no-open", "--port", "0", stderr=log)
     assert server.stdout is not None
     first = server.stdout.readline()
     assert first.startswith("Beforehand is at http://"), first

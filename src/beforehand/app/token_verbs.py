@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
+from beforehand.app.requests import KEPT_MS
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import ADDED, NO_KEY, REVOKED, Kept, Note, Tokens, WriteKey, id_of
 from beforehand.app.trust_record import record_trust
@@ -31,9 +32,11 @@ _KINDS = EventFilter(kinds=frozenset({ADDED, REVOKED}))
 async def add_token(runtime: Runtime, tokens: Tokens, name: str, role: str, *, by: str = "") -> dict[str, Any]:
     """Make a token; the answer is the only place where it ever stands. Raises as `Tokens.add` does.
 
-    Where it cannot be written to the log it is taken back.
+    Where it cannot be written to the log it is taken back. A write that was done before gives no `token`.
     """
     async with runtime.turns[TURN]:
+        if (done := await _done_meanwhile(runtime)) is not None:
+            return token_of(tokens, done)
         _be_in_time(runtime)
         token = await asyncio.to_thread(tokens.add, name, role, runtime.now(), by, _key_here())
         try:
@@ -51,6 +54,8 @@ async def revoke_token(runtime: Runtime, tokens: Tokens, name: str, *, by: str =
     Gives what to know now, if anything. A log that cannot be written takes nothing back: it is written there later.
     """
     async with runtime.turns[TURN]:
+        if await _done_meanwhile(runtime) is not None:
+            return ""
         _be_in_time(runtime)
         says = await asyncio.to_thread(tokens.revoke, name, runtime.now(), by, _key_here())
         try:
@@ -73,6 +78,20 @@ def token_of(tokens: Tokens, event: Event) -> dict[str, Any]:
 def _key_here() -> WriteKey:
     asked = asked_here()
     return NO_KEY if asked is None else WriteKey(asked.request_id, asked.content)
+
+
+async def _done_meanwhile(runtime: Runtime) -> Event | None:
+    """The event of this very write, where another server did it and what it noted was written to the log just now."""
+    asked = asked_here()
+    if asked is None or not asked.request_id or asked.again:
+        return None
+    row = await runtime.store.row("request", asked.request_id)
+    if row is None or row["at"] < runtime.now() - KEPT_MS:
+        return None
+    events = [event async for event in _logged(runtime.store) if event.about.get(MARK[0]) == asked.request_id]
+    if events:
+        asked.note(events[-1:])
+    return events[-1] if events else None
 
 
 def _be_in_time(runtime: Runtime) -> None:
@@ -109,8 +128,9 @@ async def record_tokens(runtime: Runtime, tokens: Tokens) -> None:
 
 
 async def _record(runtime: Runtime, tokens: Tokens) -> None:
-    kept = tokens.kept()
+    # The log first: what is done meanwhile is noted in the file.
     logged = [event async for event in _logged(runtime.store)]
+    kept = await asyncio.to_thread(tokens.kept)
     missing = list(unrecorded(logged, kept, iso(runtime.now())))
     if missing:
         events = [runtime.event(note.kind, _data(note), owner=OWNER, **_key_of(note)) for note in missing]

@@ -188,7 +188,7 @@ class Tokens:
             begun = kept.begun(ADDED, name, key)
             return kept if begun is None else kept.without(begun.token_id)
 
-        self._check_new(anew(self._read()), name, role)  # what is refused leaves nothing behind, not even a home
+        self._check_new(anew(self._read_file()), name, role)  # what is refused leaves nothing behind, not even a home
         token = f"bh_{secrets.token_urlsafe(24)}"
         entry = {"hash": _hash(token), "role": role, "createdAt": iso(now_ms)}
 
@@ -240,8 +240,8 @@ class Tokens:
             left = {other: entry for other, entry in kept.entries.items() if other != name}
             return Kept(left, kept.notes).noting(REVOKED, name, kept.entries[name], by, now_ms, key)
 
-        if self._read().begun(REVOKED, name, key) is None:
-            _check_known(self._read(), name)
+        if (now := self._read_file()).begun(REVOKED, name, key) is None:
+            _check_known(now, name)
         return self._warning(self._change(without_it))
 
     def _warning(self, left: Kept) -> str:
@@ -254,8 +254,11 @@ class Tokens:
         return f"No token is left: a server that other machines can reach lets nobody in now. {how}"
 
     def kept(self) -> Kept:
-        """The tokens, and what was done to them and is not in the log yet, as of one moment."""
-        return self._read()
+        """The tokens, and what was done to them and is not in the log yet, as of this moment.
+
+        Read anew, since what another server did may not have been noticed here yet.
+        """
+        return self._read_file()
 
     def forget_notes(self, noted: Collection[Note]) -> None:
         """They are in the log."""
@@ -273,12 +276,14 @@ class Tokens:
         """The entries, read anew when the file is another one: every call and every open stream asks."""
         stamp = self._files.stamp(KEPT)
         if stamp != self._seen[0] or stamp is None:
-            try:
-                content = self._files.read(KEPT)
-            except OSError as error:
-                raise _unreadable(error) from error
-            self._seen = (stamp, _kept_in(content))
+            self._seen = (stamp, self._read_file())
         return self._seen[1]
+
+    def _read_file(self) -> Kept:
+        try:
+            return _kept_in(self._files.read(KEPT))
+        except OSError as error:
+            raise _unreadable(error) from error
 
 
 def _check_known(kept: Kept, name: str) -> None:

@@ -1,9 +1,15 @@
 """What of the tokens' file is not in the log yet, whatever a crash, an older version or a person left there."""
 
+from collections.abc import Hashable
+from pathlib import Path
 from typing import Any
 
-from beforehand.app.token_verbs import FOUND, unrecorded
-from beforehand.app.tokens import Kept, Note
+from beforehand.app.kept_files import HomeFiles
+from beforehand.app.runtime import open_runtime
+from beforehand.app.settings import load_settings
+from beforehand.app.token_verbs import FOUND, add_token, record_tokens, revoke_token, unrecorded
+from beforehand.app.tokens import Kept, Note, Tokens, WriteKey
+from beforehand.loop.asked import Asked, asking
 from beforehand.model.event import Event
 
 
@@ -49,3 +55,43 @@ def test_events_of_older_code_know_no_ids() -> None:
     gone = [logged(added("a", "1"), older=True), logged(revoked("a", "1"), older=True)]
     assert missing(gone, Kept({})) == []
     assert missing(gone[:1], Kept({}, (revoked("a", "1"),))) == [("tokenRevoked", "a", "ann")]
+
+
+class UnnoticedFiles(HomeFiles):
+    """Files of which nobody has noticed yet that another server has changed them."""
+
+    def stamp(self, name: str) -> Hashable:
+        return "as before"
+
+
+async def test_what_another_server_has_just_done_is_neither_missed_nor_doubled(tmp_path: Path) -> None:
+    settings = load_settings({"db": "memory:", "home": str(tmp_path)}, {}, tmp_path / "none")
+    async with open_runtime(settings) as runtime:
+        other, here = Tokens(settings), Tokens(settings, UnnoticedFiles(tmp_path))
+        other.add("root", "admin", 0, by="ann")
+        assert here.any  # from now on it remembers what it has read
+        for change in (lambda: other.add("gate", "viewer", 0, by="ann"), lambda: other.revoke("gate", 0, by="ann")):
+            change()
+            await record_tokens(runtime, other)
+            await record_tokens(runtime, here)
+        told = [(event.kind, event.data["name"], event.data["by"]) for event in await runtime.store.events()]
+    assert told == [("tokenAdded", "root", "ann"), ("tokenAdded", "gate", "ann"), ("tokenRevoked", "gate", "ann")]
+
+
+async def test_a_write_that_another_server_did_is_not_done_again(tmp_path: Path) -> None:
+    """It had noted it in the file, and that came into the log after the key was looked up."""
+    settings = load_settings({"db": "memory:", "home": str(tmp_path)}, {}, tmp_path / "none")
+    async with open_runtime(settings) as runtime:
+        tokens = Tokens(settings)
+        tokens.add("root", "admin", runtime.now())
+        tokens.add("gate", "viewer", runtime.now(), "ann", WriteKey("k1", "made"))
+        await record_tokens(runtime, tokens)
+        with asking(Asked("k1", "made")):
+            made = await add_token(runtime, tokens, "gate", "viewer")
+        assert (made["name"], "token" in made) == ("gate", False)
+        tokens.revoke("gate", runtime.now(), "ann", WriteKey("k2", "revoked"))
+        await record_tokens(runtime, tokens)
+        with asking(Asked("k2", "revoked")):
+            assert await revoke_token(runtime, tokens, "gate") == ""
+        kinds = [event.kind for event in await runtime.store.events()]
+    assert kinds == ["tokenAdded", "tokenAdded", "tokenRevoked"]
