@@ -85,11 +85,8 @@ async def settle_identity(store: Store, home: Path) -> tuple[LogIdentity, HighWa
     beside = store.mark_file
     path = beside or home / NAME
     identity = known or LogIdentity.drawn(legacy=last > 0)
-    why = ""
-    if known is not None:
-        copied = "it was copied or moved, and may be led elsewhere too" if elsewhere else ""
-        why = copied or _put_back(read_mark(path), known, last, is_beside=beside is not None)
-    if known is not None and why:
+    copied = "it was copied or moved, and may be led elsewhere too" if elsewhere else ""
+    if known is not None and (why := copied or _put_back(read_mark(path), known, last, is_beside=beside is not None)):
         identity = known.next_generation()
         log.warning("the log is another generation from now on", why=why, was=str(known), identity=str(identity))
     if identity != known or elsewhere is None:
