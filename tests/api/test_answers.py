@@ -212,7 +212,7 @@ async def _sessions_and_questions(tell: Forgetful) -> None:
     assert (await tell("POST", f"{path}/end"))["cancelled"] == ["looking at mug1"]
     assert (await tell("POST", "/homes/den/reset"))["scene"] == "den"
     asked = await tell("POST", "/questions", {"text": "how many tasks failed today?"}, status=202)
-    await tell.server.runtime.drivers.wait(f"question:{asked['questionId']}")
+    await tell.server.runtime.nursery.wait(f"question:{asked['questionId']}")
     waiting = await tell("POST", "/questions", {"text": "how many pallets today"}, status=202)
     shown = await tell.server.call("GET", f"/questions/{waiting['questionId']}")
     assert shown["status"] not in ("done", "failed")
@@ -232,10 +232,10 @@ async def test_a_draft_is_answered_alike_and_asked_for_once(tmp_path: Path) -> N
         tell = Forgetful(server)
         (server.workspace / "notes.txt").write_text("Milk.\n")
         draft = await tell("POST", "/drafts", {"text": "Copy my notes."}, status=202)
-        await server.runtime.drivers.wait(f"draft:{draft['draftId']}")
+        await server.runtime.nursery.wait(f"draft:{draft['draftId']}")
         plan_id = (await server.call("GET", f"/drafts/{draft['draftId']}"))["planId"]
         begun = await tell("POST", f"/plans/{plan_id}/regenerate", {"note": "shorter"}, status=202)
-        await server.runtime.drivers.wait(f"draft:{begun['follow'].rpartition('/')[2]}")
+        await server.runtime.nursery.wait(f"draft:{begun['follow'].rpartition('/')[2]}")
         slow = await tell("POST", "/drafts", {"text": "Copy them again."}, status=202)
         assert (await tell("POST", f"/drafts/{slow['draftId']}/stop"))["status"] == "failed"
         assert len(await server.call("GET", "/drafts")) == 3

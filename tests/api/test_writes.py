@@ -314,7 +314,7 @@ async def test_a_body_that_comes_in_too_late_is_never_done(
 
 async def test_a_driver_looks_at_the_deadline_of_what_it_is_told(server: Any) -> None:
     run = await server.start(server.step("a", args={"seconds": 600}))
-    driver = server.runtime.runs._drivers[run["runId"]]
+    driver = server.runtime.runs._host.live[run["runId"]]
     clock, start = server.runtime.clock, server.runtime.now()
     turn = driver._loop._turn
 

@@ -36,3 +36,19 @@ def test_paths_that_are_named_are_there(repository: Path) -> None:
     roots = (repository, sources, *(path for path in (sources / "crafts").iterdir() if path.is_dir()))
     assert len(paths) > 30
     assert sorted(path for path in paths if not any((root / path).exists() for root in roots)) == []
+
+
+MAY_BEGIN_TASKS = {"ports/tasks.py", "adapters/temporal/workflow.py"}
+"""The one place; and what a workflow begins belongs to Temporal, in its own loop."""
+BEGINS_A_TASK = re.compile(r"(?<!board)\.(create_task|ensure_future|run_coroutine_threadsafe)\(|\bTaskGroup\(")
+
+
+def test_tasks_are_begun_in_one_place_where_each_has_an_owner(repository: Path) -> None:
+    """Others call `part`, `job` and `lasting` of `ports/tasks.py`."""
+    sources = repository / "src" / "beforehand"
+    found = {
+        str(path.relative_to(sources))
+        for path in sources.rglob("*.py")
+        if BEGINS_A_TASK.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == MAY_BEGIN_TASKS

@@ -27,6 +27,7 @@ from beforehand.app.settings import CONFIG_FILE, KNOWN, Settings
 from beforehand.app.stores import check_copy, copy_beside, stand_of_copy, store_files, store_location
 from beforehand.model.errors import BadInputError, BeforehandError, RefusedError, UnavailableError
 from beforehand.model.event import iso
+from beforehand.ports.tasks import part
 
 SECRETS = ("secrets", "session.key", "session.ended")
 FULL = (ENOSPC, EDQUOT, EFBIG)
@@ -70,7 +71,7 @@ async def back_up(settings: Settings, target: Path, *, with_secrets: bool = Fals
 
 async def in_thread(act: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """Do it beside the event loop; who is stopped meanwhile waits for its end, so that nothing is written later."""
-    doing = asyncio.ensure_future(asyncio.to_thread(act, *given, **named))
+    doing = part(asyncio.to_thread(act, *given, **named))
     try:
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
@@ -79,7 +80,7 @@ async def in_thread(act: Callable[P, T], *given: P.args, **named: P.kwargs) -> T
 
 
 async def _ended(doing: Awaitable[Any]) -> None:
-    await asyncio.wait([asyncio.ensure_future(doing)])
+    await asyncio.wait([part(doing)])
 
 
 def _refuse_inside(settings: Settings, target: Path) -> None:

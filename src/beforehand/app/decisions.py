@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Answering, Owner
-from beforehand.loop.drivers import BUG
+from beforehand.loop.nursery import BUG
 from beforehand.model.decision import Answer, Decision
 from beforehand.model.errors import ConflictError
 from beforehand.model.event import Event, iso

@@ -12,6 +12,7 @@ from typing import Any
 
 from beforehand.app.craft import Holds
 from beforehand.app.leases import HOLD, LOCK, refuse_needed
+from beforehand.app.run_states import owner_of_run
 from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import asked_here
 from beforehand.model.errors import BeforehandError, ConflictError
@@ -97,7 +98,11 @@ async def held_by(runtime: Runtime, event: Event) -> dict[str, Any]:
 async def _runs_to_hold(runtime: Runtime) -> list[Entry]:
     found: list[Entry] = []
     for row in await runtime.store.rows("run", open=True):
-        run = await runtime.runs.state(row["runId"])
+        try:
+            run = await runtime.runs.state(row["runId"])
+        except Exception:  # one that cannot be read is not driven either, and must not keep the others from standing
+            log.exception("a run that cannot be read is not held", run=row["runId"])
+            continue
         if not run.paused and not run.cancelling and (run.machines or moves(runtime, run.plan)):
             what = "Starts no further step; what is in flight comes to its end."
             found.append({"scene": row.get("scene"), "kind": RUN, "what": what, "runId": row["runId"]})
@@ -206,15 +211,18 @@ async def _join(runtime: Runtime, scene: str, row: Mapping[str, Any]) -> None:
 
 async def keep_runs_held(runtime: Runtime) -> None:
     """Before runs are taken up after a start: those that were to be paused are, also where a crash came first."""
+    for entry in (await held(runtime) or {"what": []})["what"]:
+        if entry["kind"] == RUN and await runtime.store.row("run", entry["runId"]) is not None:
+            await runtime.nursery.spare(owner_of_run(entry["runId"]), _keep_held(runtime, entry["runId"]))
+
+
+async def _keep_held(runtime: Runtime, run_id: str) -> None:
     from beforehand.engine.decide import record
     from beforehand.engine.inputs import PauseAsked
 
-    for entry in (await held(runtime) or {"what": []})["what"]:
-        row = await runtime.store.row("run", entry["runId"]) if entry["kind"] == RUN else None
-        if row is not None:
-            run = await runtime.runs.state(entry["runId"])
-            if not run.status.is_final and not run.paused:
-                await runtime.store.append(record(run, PauseAsked(runtime.now()), runtime.catalog).events)
+    run = await runtime.runs.state(run_id)
+    if not run.status.is_final and not run.paused:
+        await runtime.store.append(record(run, PauseAsked(runtime.now()), runtime.catalog).events)
 
 
 async def _log(runtime: Runtime, kind: str, data: Mapping[str, Any]) -> None:

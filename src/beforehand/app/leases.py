@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from beforehand.app.runtime import Runtime
 from beforehand.engine.machines import machines_of
-from beforehand.model.errors import ConflictError
+from beforehand.model.errors import ConflictError, UnavailableError
+from beforehand.ports.log import Log
 
 if TYPE_CHECKING:
     from beforehand.engine.inputs import LeaseMachine, MachineAsked
     from beforehand.engine.state import RunState
     from beforehand.loop.run_driver import RunDriver
 
+log = Log("beforehand.runs")
 LOCK = "machines"
 """The name of the one turn that all who take machines wait for."""
 LEASE_ROW = "lease"
 """Rows of machines that something other than a run holds, by the machine: its `holder` in words, `since`,
 `status`, and `howToFree`."""
+AGAIN_MS = 1_000
+"""How long a run waits before it asks again, where the log could not be read."""
 HOLD = ("hold", "everything")
 """The row that is there while everything is held; then nobody is given a machine."""
 
@@ -80,6 +84,13 @@ def lease_for(runtime: Runtime) -> Any:
     """What a run's driver asks when a step needs a machine that the run does not hold."""
 
     async def lease(driver: "RunDriver", command: "LeaseMachine") -> None:
-        await ask_for_machine(runtime, driver.run.run_id, command, driver.request)
+        while True:
+            try:
+                return await ask_for_machine(runtime, driver.run.run_id, command, driver.request)
+            except UnavailableError as error:
+                if error.code == "run.not_driven":  # it has ended meanwhile
+                    return None
+                log.warning("the log does not say who has a machine", machine=command.machine, says=error.says)
+            await runtime.clock.sleep_until(runtime.now() + AGAIN_MS)
 
     return lease

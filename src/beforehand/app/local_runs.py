@@ -1,14 +1,15 @@
 """Runs carried out in this process: a driver each, on the one loop."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.leases import lease_for
 from beforehand.app.run_progress import show_progress
-from beforehand.app.run_states import replayed
+from beforehand.app.run_states import owner_of_run, replayed
 from beforehand.app.runtime import Runtime
 from beforehand.engine.inputs import Begin, Recover, RunInput
 from beforehand.engine.state import RunState
-from beforehand.loop.drivers import Driven
+from beforehand.loop.host import Host
 from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Verdict
 
@@ -16,34 +17,42 @@ if TYPE_CHECKING:
     from beforehand.loop.run_driver import RunDriver
 
 
+TIMES = 5
+"""How often a run that ends just when it is asked is taken up again for the question."""
+
+
 class LocalRuns:
     """The `RunHost` of an installation on one machine."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._drivers: dict[str, RunDriver] = {}
+        self._host: Host[RunDriver] = Host(runtime.nursery, owner_of_run, self._take_up)
 
     @property
     def driven(self) -> int:
-        return len(self._drivers)
+        return len(self._host.live)
 
     def drives(self, run_id: str) -> bool:
-        return run_id in self._drivers
+        return run_id in self._host
 
     async def begin(self, run: RunState) -> None:
         self._put_on(run).put(Begin(self._runtime.now()))
 
     async def recover(self, run_id: str) -> None:
-        if run_id in self._drivers:
-            return
+        await self._host.take_up(run_id)
+
+    async def recover_all(self, run_ids: Iterable[str]) -> int:
+        return await self._host.take_up_all(run_ids)
+
+    async def _take_up(self, run_id: str) -> None:
         run = await replayed(self._runtime.store, run_id)
-        if not run.status.is_final and run_id not in self._drivers:
+        if not run.status.is_final:
             self._put_on(run).put(Recover(self._runtime.now()))
 
     async def send(self, run_id: str, given: RunInput) -> Verdict[Any]:
-        while True:
-            await self.recover(run_id)
-            driver = self._drivers.get(run_id)
+        for _ in range(TIMES):
+            await self._host.take_up(run_id)
+            driver = self._host.live.get(run_id)
             if driver is None:  # the run has ended; a retry may open it again
                 driver = self._put_on(await replayed(self._runtime.store, run_id))
             try:
@@ -52,16 +61,21 @@ class LocalRuns:
                 if error.code != "run.not_driven":
                     raise
                 await self.wait(run_id)  # it ended while it was asked: a fresh driver takes the question
+        raise UnavailableError(
+            f"The run {run_id} stopped each time before it could take this.",
+            code="run.not_driven",
+            hint="The inbox says why it stopped.",
+        )
 
     async def state(self, run_id: str) -> RunState:
-        driver = self._drivers.get(run_id)
+        driver = self._host.live.get(run_id)
         return driver.run if driver is not None else await replayed(self._runtime.store, run_id)
 
     async def wait(self, run_id: str, timeout_s: float | None = None) -> None:
-        await self._runtime.drivers.wait(f"run:{run_id}", timeout_s)
+        await self._host.wait(run_id, timeout_s)
 
     async def close(self) -> None:
-        await self._runtime.drivers.stop("run:")
+        await self._host.close()
 
     def _put_on(self, run: RunState) -> "RunDriver":
         """Put a driver on a run; it works until the run has ended."""
@@ -77,12 +91,6 @@ class LocalRuns:
             lambda run_id, step_id, percent: show_progress(runtime, run_id, step_id, percent, plan.scene),
             lease_for(runtime),
         )
-        driver = self._drivers[run.run_id] = RunDriver(run, around)
-        about = {"runId": run.run_id, "planId": plan.id}
-        driven = Driven(f"run:{run.run_id}", f"The run {run.run_id}", about, correlation_id=run.correlation_id)
-        runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(driver))
+        driver = RunDriver(run, around)
+        self._host.start(run.run_id, driver, driver.drive(), owner_of_run(run.run_id, run.correlation_id, plan.id))
         return driver
-
-    def _forget(self, driver: "RunDriver") -> None:
-        if self._drivers.get(driver.run.run_id) is driver:
-            del self._drivers[driver.run.run_id]

@@ -5,6 +5,7 @@ import time
 
 from beforehand.app.stores import check_log
 from beforehand.model.finding import Finding
+from beforehand.ports.tasks import part
 
 FRESH_S = 2.0
 
@@ -21,7 +22,7 @@ class LogHealth:
         if time.monotonic() - self._looked_at < FRESH_S:
             return self._found
         if self._looking is None:
-            self._looking = asyncio.create_task(asyncio.to_thread(check_log, self._url))
+            self._looking = part(asyncio.to_thread(check_log, self._url))
         looking = self._looking
         self._found = [finding for finding in await asyncio.shield(looking) if finding.state == "broken"]
         self._looked_at = time.monotonic()

@@ -4,7 +4,6 @@ What happened stands in events of its own, which often say only how a thing is n
 cancelled. This says who asked for it and with which words, and has the same correlation id.
 """
 
-import asyncio
 from collections.abc import Collection
 from fnmatch import fnmatchcase
 from hashlib import sha256
@@ -15,6 +14,7 @@ from pydantic_core import to_json
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BeforehandError
 from beforehand.ports.log import Log
+from beforehand.ports.tasks import part
 
 log = Log("beforehand.record")
 KIND, OWNER = "requestMade", "requests"
@@ -41,7 +41,7 @@ async def record_request(runtime: Runtime, method: str, path: str, asked: Any, b
     data = {"what": f"{method} {path}"[:MOST_PATH], "by": by, "role": role, "asked": asked}
     try:
         # In a task of its own, since it is no part of what the request itself decided.
-        await asyncio.create_task(runtime.log(KIND, data, owner=OWNER))
+        await part(runtime.log(KIND, data, owner=OWNER))
     except BeforehandError as error:
         log.warning("who asked for something cannot be written to the log", what=data["what"], by=by, says=error.says)
 

@@ -6,6 +6,7 @@ from beforehand.model.event import Event
 from beforehand.model.log_identity import UNNAMED
 from beforehand.model.plan import Plan
 from beforehand.ports.store import EventFilter, Store
+from beforehand.ports.tasks import TaskOwner
 
 CHUNK = 5_000
 
@@ -21,3 +22,9 @@ async def replayed(store: Store, run_id: str) -> RunState:
         events += chunk
         after = chunk[-1].seq
     return replay(run_id, plans.__getitem__, events, log or UNNAMED)
+
+
+def owner_of_run(run_id: str, correlation_id: str = "", plan_id: str = "") -> TaskOwner:
+    """Who answers for the tasks of a run."""
+    about = {"runId": run_id, **({"planId": plan_id} if plan_id else {})}
+    return TaskOwner(f"run:{run_id}", f"The run {run_id}", about, correlation_id=correlation_id)

@@ -14,6 +14,7 @@ from beforehand.app.intake import bound, problems_of, works_in_scene
 from beforehand.app.leases import LOCK, refuse_held, refuse_needed
 from beforehand.app.plans import answer_review, correlation_of, get_plan, review_id, stale_version
 from beforehand.app.run_documents import run_document_in, run_head_in
+from beforehand.app.run_states import owner_of_run
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import deactivate_scene, refuse_shared, scene_row
 from beforehand.engine.inputs import (
@@ -190,17 +191,12 @@ async def _log_start(
 
 
 async def recover_runs(runtime: Runtime) -> int:
-    """After a start: go on with every run that has not ended. Gives how many."""
-    recovered = 0
+    """After a start: go on with every run that has not ended. Gives how many; one that cannot go on spares the rest."""
     await keep_runs_held(runtime)
-    for row in await runtime.store.rows("run", open=True):
-        await close_adopted(runtime, row)
-        try:
-            await runtime.runs.recover(row["runId"])
-            recovered += 1
-        except BeforehandError as error:  # a workspace that is gone: this run stands still, the others go on
-            log.error("a run could not be resumed", run=row["runId"], says=error.says)
-    return recovered
+    heads = {str(row["runId"]): row for row in await runtime.store.rows("run", open=True)}
+    for run_id, head in heads.items():
+        await runtime.nursery.spare(owner_of_run(run_id), close_adopted(runtime, head))
+    return await runtime.runs.recover_all(heads)
 
 
 async def close_adopted(runtime: Runtime, head: Mapping[str, Any]) -> None:

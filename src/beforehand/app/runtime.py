@@ -27,9 +27,9 @@ from beforehand.app.stores import open_store, store_files
 from beforehand.app.tracing import tracing
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.asked import asked_store
-from beforehand.loop.drivers import Drivers
 from beforehand.loop.edge import refuse_unled
 from beforehand.loop.feed import Feed
+from beforehand.loop.nursery import Nursery
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 from beforehand.model.event import Event
@@ -57,7 +57,7 @@ class Runtime:
     extensions: Extensions
     feed: Feed
     sentences: Sentences
-    drivers: Drivers
+    nursery: Nursery
     catalog: ToolCatalog
     project: Projection
     """The rows of every event, those of the crafts among them."""
@@ -211,6 +211,7 @@ async def open_runtime(
         if runs_plans or serves:
             await stack.enter_async_context(tracing(settings))
         runtime = _runtime(settings, store, clock, crafts, serves)
+        runtime.nursery.open()
         try:
             await load_plugins(runtime.extensions, settings, with_servers=with_servers)
             for tool in tools:
@@ -229,6 +230,7 @@ async def begin_leading(runtime: Runtime) -> None:
     _drop_mark(runtime)
     runtime.identity, runtime.mark = await settle_identity(runtime.store, runtime.settings.home)
     keep_mark(runtime)
+    await runtime.nursery.begin()
     _let_run(runtime)
     for parts in runtime.crafts.values():
         await parts.begin()
@@ -268,7 +270,7 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         extensions,
         Feed(store, sentences.added_to),
         sentences,
-        Drivers(store, clock),
+        Nursery(store, clock),
         extensions.catalog,
         crafts.projection(),
         files_of(settings),
@@ -319,7 +321,8 @@ async def _close(runtime: Runtime) -> None:
         await runtime.run_host.close()
     for parts in runtime.crafts.values():  # after the runs: to a step, a craft that stops would be a failure
         await parts.close()
-    await runtime.drivers.stop()
+    await runtime.nursery.stop()
+    await runtime.nursery.close()
     await runtime.search.close()
     await runtime.store.close()  # whoever takes over need not wait for the rest
     _drop_mark(runtime)

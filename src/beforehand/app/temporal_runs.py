@@ -5,6 +5,7 @@ A driver here only follows its run's workflow, so that a workflow that breaks be
 """
 
 import asyncio
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
@@ -16,17 +17,18 @@ from beforehand.app.engines import temporal_address
 from beforehand.app.leases import HOLD, ask_for_machine
 from beforehand.app.run_documents import run_head_in
 from beforehand.app.run_progress import show_progress, taken_in_turn
-from beforehand.app.run_states import replayed
+from beforehand.app.run_states import owner_of_run, replayed
 from beforehand.app.runtime import Runtime
 from beforehand.engine.inputs import LeaseMachine, RunInput
 from beforehand.engine.state import RunState
 from beforehand.loop.asked import Asked, asked_here
-from beforehand.loop.drivers import Driven
 from beforehand.loop.edge import refuse_unled, until_led
+from beforehand.loop.host import Host
 from beforehand.model.errors import ExpiredError
 from beforehand.model.event import Verdict
 from beforehand.model.plan import RunStatus
 from beforehand.model.reason import Reason
+from beforehand.ports.tasks import lasting, stop
 from beforehand.ports.tool import ToolSpec
 
 PROGRESS_S = 1.0
@@ -44,21 +46,25 @@ class TemporalRuns:
         self._led = Led(*having, runtime.identity)
         self._opened: Engine | None = None
         self._showing: asyncio.Task[None] | None = None
-        self._driven: set[str] = set()
+        self._host: Host[str] = Host(runtime.nursery, owner_of_run, self._take_up)
 
     @property
     def driven(self) -> int:
-        return len(self._driven)
+        return len(self._host.live)
 
     def drives(self, run_id: str) -> bool:
-        return run_id in self._driven
+        return run_id in self._host
 
     async def begin(self, run: RunState) -> None:
         self._follow(run.run_id, await run_head_in(self._runtime.store, run.run_id))
 
     async def recover(self, run_id: str) -> None:
-        if run_id in self._driven:
-            return
+        await self._host.take_up(run_id)
+
+    async def recover_all(self, run_ids: Iterable[str]) -> int:
+        return await self._host.take_up_all(run_ids)
+
+    async def _take_up(self, run_id: str) -> None:
         head = await run_head_in(self._runtime.store, run_id)
         if not RunStatus(head["status"]).is_final:
             self._follow(run_id, head)
@@ -84,21 +90,21 @@ class TemporalRuns:
         return await replayed(self._runtime.store, run_id)
 
     async def wait(self, run_id: str, timeout_s: float | None = None) -> None:
-        await self._runtime.drivers.wait(f"run:{run_id}", timeout_s)
+        await self._host.wait(run_id, timeout_s)
 
     async def _show_progress(self) -> None:
         """While somebody looks, ask how far the calls on workers are; those in this process tell it themselves."""
         for turn in count():
             await asyncio.sleep(PROGRESS_S)
-            looked_for = self._driven if self._runtime.telemetry.listeners else ()
+            looked_for = list(self._host.live) if self._runtime.telemetry.listeners else ()
             for run_id in taken_in_turn(looked_for, turn, MOST_SHOWN):
                 for step_id, percent in await self._engine.progress(run_id):
                     show_progress(self._runtime, run_id, step_id, percent, None)
 
     async def close(self) -> None:
         if self._showing is not None:
-            self._showing.cancel()
-        await self._runtime.drivers.stop("run:")
+            await stop([self._showing])
+        await self._host.close()
         if self._opened is not None:
             await self._opened.close()
         self._led.close()
@@ -121,7 +127,7 @@ class TemporalRuns:
             box = Toolbox(*having, on_progress, until_let, lambda: refuse_unled(runtime.store))
             self._opened = Engine(self._address, [*self._led.activities, *Calls(box).activities])
             self._opened.open()
-            self._showing = asyncio.create_task(self._show_progress())
+            self._showing = lasting(self._show_progress, "how far the steps at workers are")
         return self._opened
 
     def _queue_of(self, tool: str) -> str:
@@ -133,16 +139,15 @@ class TemporalRuns:
 
     def _follow(self, run_id: str, head: dict[str, Any], *, start: bool = True) -> None:
         """Have a driver wait for the end of the run's workflow, which it starts where there is none."""
-        if run_id in self._driven:
-            return
-        self._driven.add(run_id)
-        about = {"runId": run_id, "planId": head["planId"]}
-        driven = Driven(f"run:{run_id}", f"The run {run_id}", about)
-        self._runtime.drivers.start(driven, self._engine.drive(run_id, start=start), ended=lambda: self._forget(run_id))
+        if run_id not in self._host:
+            owner = owner_of_run(run_id, plan_id=head["planId"])
+            self._host.start(run_id, run_id, self._driven(run_id, start), owner)
 
-    def _forget(self, run_id: str) -> None:
-        self._driven.discard(run_id)
-        self._led.forget(run_id)
+    async def _driven(self, run_id: str, start: bool) -> None:
+        try:
+            await self._engine.drive(run_id, start=start)
+        finally:
+            self._led.forget(run_id)
 
 
 def _asked_document(asked: Asked | None) -> dict[str, Any] | None:

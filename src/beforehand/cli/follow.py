@@ -14,7 +14,7 @@ from beforehand.cli.live_view import View
 from beforehand.cli.prompt import Asked, ask
 from beforehand.cli.screen import print_err
 from beforehand.model.errors import BeforehandError, ConflictError
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 FINAL = ("completed", "partial", "failed", "cancelled")
 _ANSWERED = ("decisionAnswered", "decisionWithdrawn")
@@ -35,7 +35,7 @@ class Following:
 
     async def to_the_end(self) -> Document:
         """The run's document once it has ended, or waits for somebody who is not here."""
-        frames = asyncio.create_task(self._show_frames())
+        frames = part(self._show_frames())
         batches = self._backend.events(self._run_id)
         coming = _next_of(batches)
         try:
@@ -130,7 +130,7 @@ class Following:
                 continue
             self._view.pause()
             self._about = decision_id
-            self._asking = asyncio.create_task(ask(decision))
+            self._asking = part(ask(decision))
             return
 
     async def _hear(self) -> None:
@@ -164,4 +164,4 @@ def _next_of(batches: AsyncIterator[list[Document]]) -> "asyncio.Task[list[Docum
     async def next_batch() -> list[Document] | None:
         return await anext(batches, None)
 
-    return asyncio.create_task(next_batch())
+    return part(next_batch())

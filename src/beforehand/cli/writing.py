@@ -3,7 +3,6 @@
 Where a program reads along nothing of it is shown, and nobody follows the frames.
 """
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -12,7 +11,7 @@ from typing import Any
 from beforehand.cli.backend import Document
 from beforehand.cli.screen import Output, console, plain, print_err
 from beforehand.model.errors import BeforehandError
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 WRITING = "modelWriting"
 LINES = 5
@@ -96,7 +95,7 @@ async def written(frames: AsyncIterator[Document], output: Output, **about: str)
         yield Quiet()
         return
     view = Writing()
-    following = asyncio.create_task(_follow(frames, view, about))
+    following = part(_follow(frames, view, about))
     try:
         yield view
     finally:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable
 
 from beforehand.model.errors import Fault
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 CODE = "lead.unsure"
 LOOK_S = 0.05
@@ -33,7 +33,7 @@ async def while_led(store: Store, sending: Awaitable[None]) -> None:
     if math.isinf(store.lead_left_s()):
         await sending
         return
-    task = asyncio.ensure_future(sending)
+    task = part(sending)
     try:
         while not task.done() and (left_s := store.lead_left_s()) > 0:
             await asyncio.wait([task], timeout=left_s)

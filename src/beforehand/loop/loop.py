@@ -12,12 +12,12 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from beforehand.loop.asked import Asked, asked_here
-from beforehand.model.errors import ExpiredError, NotLeadingError, UnavailableError
+from beforehand.model.errors import BugError, ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.ports.tracing import Span, Value, here, is_tracing, span
 
 log = Log("beforehand.loop")
@@ -31,6 +31,14 @@ Snapshot = Callable[[], Mapping[str, Any]]
 Condition = Callable[[], bool]
 Waiting = tuple[InputT, "asyncio.Future[Verdict[CommandT]] | None", Asked | None, Any]
 """An input, who waits for its verdict, the write that asked for it, and the span it was asked in."""
+
+
+def _fail(reply: "asyncio.Future[Any] | None", owner: str, error: Exception) -> None:
+    """Whoever asked for what nobody can decide is told so."""
+    if reply is not None and not reply.done():
+        says = f"{owner} stopped on an error in Beforehand itself: {type(error).__name__}: {error}"
+        hint = "The inbox has a decision that starts it again from the log."
+        reply.set_exception(BugError(says, hint=hint))
 
 
 def by_reasons(verdict: Verdict[Any]) -> bool:
@@ -73,6 +81,7 @@ class Loop(Generic[InputT, CommandT]):
         self._idle: asyncio.Future[None] | None = None
         self._since_snapshot = 0
         self._closed = False
+        self._failure: BaseException | None = None
 
     # -- from outside --------------------------------------------------------------------------------------------
 
@@ -111,19 +120,36 @@ class Loop(Generic[InputT, CommandT]):
             self._idle.set_result(None)
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
-        """Let something happen beside the decisions; it is ended with the loop."""
-        task = asyncio.create_task(work)
+        """Let something happen beside the decisions; it is ended with the loop, and a bug in it ends the loop."""
+        task = part(work)
         self._beside.add(task)
         task.add_done_callback(self._beside.discard)
+        self.answer_for(task)
+
+    def answer_for(self, task: "asyncio.Task[None]") -> None:
+        """A bug in this task ends the loop, whose owner then says so: nothing that hangs on it waits for ever."""
+        task.add_done_callback(self._hear)
+
+    def _hear(self, task: "asyncio.Task[None]") -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.fail(error)
+
+    def fail(self, error: BaseException) -> None:
+        """End the loop with this error; only the first one counts."""
+        if not self._closed:
+            self._failure = self._failure or error
+            self.wake()
 
     # -- working -------------------------------------------------------------------------------------------------
 
     async def run(self, ended: Condition) -> None:
         """Work until `ended` holds and nothing waits in the mailbox."""
         while not (ended() and not self._mailbox):
-            if not self._mailbox:
+            if not self._mailbox and self._failure is None:
                 self._idle = asyncio.get_running_loop().create_future()
                 await self._idle
+            if self._failure is not None:
+                raise self._failure
             if self._mailbox:
                 await self._turn()
 
@@ -150,7 +176,12 @@ class Loop(Generic[InputT, CommandT]):
             for given, reply, asked, parent in taken:
                 if asked is not None and not self._is_in_time(asked, reply):
                     continue
-                verdict, decision = self._traced(given, parent) if traced else (self._decide(given), None)
+                try:
+                    verdict, decision = self._traced(given, parent) if traced else (self._decide(given), None)
+                except Exception as error:
+                    taken.remove((given, reply, asked, parent))  # once is enough
+                    _fail(reply, self.owner, error)
+                    raise
                 marked: Sequence[Event] = verdict.events
                 if asked is not None and not self._refused(verdict):
                     marked = asked.marked(verdict.events)

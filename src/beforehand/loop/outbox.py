@@ -11,7 +11,7 @@ from beforehand.loop.edge import refuse_unled, while_led
 from beforehand.model.errors import Fault, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import job, stop
 
 log = Log("beforehand.loop")
 Sending = Callable[[], Awaitable[None]]
@@ -31,7 +31,7 @@ class Outbox:
         queue = self._queues.setdefault(machine, deque())
         queue.append(sending)
         if machine not in self._tasks:
-            self._tasks[machine] = asyncio.create_task(self._empty(machine, queue))
+            self._tasks[machine] = job(self._empty(machine, queue), f"the commands to {machine}")
 
     async def _empty(self, machine: str, queue: deque[Sending]) -> None:
         try:

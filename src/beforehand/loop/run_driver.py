@@ -35,7 +35,7 @@ from beforehand.model.errors import UnavailableError
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.ports.tool import STOPPED, ToolSource, Workspace
 from beforehand.ports.tracing import Value, is_tracing, span
 
@@ -143,7 +143,8 @@ class RunDriver:
 
     def _start(self, command: StartStep) -> None:
         name = (command.step_id, command.attempt)
-        task = asyncio.create_task(self._call(name, command))
+        task = part(self._call(name, command))
+        self._loop.answer_for(task)
         self._calls[name] = task
         self._started[name] = command
         task.add_done_callback(lambda done: self._never_began(name, done))
@@ -207,7 +208,7 @@ class RunDriver:
     async def _give_up_on(self, command: StopStep, call: "asyncio.Task[None] | None") -> None:
         """A tool that does not stop when told to is left behind after a while; the step ends all the same."""
         clock, name = self._around.clock, (command.step_id, command.attempt)
-        patience = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + STOP_GRACE_MS))
+        patience = part(clock.sleep_until(clock.now_ms() + STOP_GRACE_MS))
         try:
             await asyncio.wait({patience} if call is None else {call, patience}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -217,8 +218,8 @@ class RunDriver:
             self.put(self._caller.stopped(*name))  # of no account where a probe has settled it meanwhile
 
     def _set_timer(self, command: SetTimer) -> None:
-        task = asyncio.create_task(self._wait(command))
-        self._timers[command.key] = task
+        task = self._timers[command.key] = part(self._wait(command))
+        self._loop.answer_for(task)
 
     async def _wait(self, command: SetTimer) -> None:
         """As long as this process was held up is waited once more: what a machine has answered was held up with it."""

@@ -113,6 +113,12 @@ class UnavailableError(BeforehandError):
     code = "unavailable"
 
 
+class BugError(BeforehandError):
+    """An error in Beforehand itself, or in a plug-in, kept whatever was asked for from being decided."""
+
+    code = "bug"
+
+
 class NotLeadingError(BeforehandError):
     """Another process leads this home; `extra` says which and where."""
 

@@ -4,6 +4,7 @@ A run's events are in the log wherever it is carried out; a host only says who d
 it. `StateT` is the engine's state of a run, `InputT` what may be handed to its decisions.
 """
 
+from collections.abc import Iterable
 from typing import Any, Protocol, TypeVar
 
 from beforehand.model.event import Verdict
@@ -18,6 +19,9 @@ class RunHost(Protocol[StateT, InputT]):
 
     async def recover(self, run_id: str) -> None:
         """Drive a run that nobody drives: what was in the air is decided anew. Nothing where it has ended."""
+
+    async def recover_all(self, run_ids: Iterable[str]) -> int:
+        """The same for each; one that cannot be is asked about, and spares the rest. Gives how many could."""
 
     async def send(self, run_id: str, given: InputT) -> Verdict[Any]:
         """Hand an input to the run and return the verdict once it is durable; an ended run is driven again for it."""

@@ -19,7 +19,7 @@ from beforehand.adapters.peers.client import Answer, Call, GoneError, Peers
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Leader
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.server.errors import problem
 from beforehand.server.middleware import HEADER as CORRELATION
 from beforehand.server.place import Place
@@ -111,7 +111,7 @@ class HandingOn:
     async def _asked(self, leader: Leader, call: Call, give_up: float) -> Answer:
         """The leader's answer, for as long as it leads: one that is frozen takes calls and says nothing."""
         loop = asyncio.get_running_loop()
-        asking = asyncio.ensure_future(self.peers.ask(str(leader.url), call))
+        asking = part(self.peers.ask(str(leader.url), call))
         try:
             while not asking.done():
                 await asyncio.wait([asking], timeout=LOOK_S)

@@ -13,6 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from beforehand.model.errors import BadInputError
+from beforehand.ports.tasks import part
 from beforehand.server.errors import PROBLEM, MalformedError, problem
 
 STOP_WITHIN_S = 5
@@ -100,7 +101,7 @@ class Listener(uvicorn.Server):
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until cancelled; what is being answered then is still answered, within its time."""
-        serving = asyncio.create_task(super().serve(sockets))
+        serving = part(super().serve(sockets))
         try:
             await asyncio.wait([serving])
         finally:

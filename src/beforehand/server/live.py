@@ -15,7 +15,7 @@ from beforehand import __version__
 from beforehand.app.runtime import Runtime
 from beforehand.loop.feed import Feed
 from beforehand.loop.telemetry import Telemetry
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.server.place import Place
 from beforehand.server.sse import in_pieces
 
@@ -64,7 +64,7 @@ async def either(*sources: AsyncGenerator[bytes], quiet_s: float) -> AsyncGenera
 
     It ends with the first source that ends, and ends the others.
     """
-    asked = {asyncio.create_task(_next(source)): source for source in sources}
+    asked = {part(_next(source)): source for source in sources}
     try:
         while True:
             done, _ = await asyncio.wait(asked, timeout=quiet_s, return_when=asyncio.FIRST_COMPLETED)
@@ -76,7 +76,7 @@ async def either(*sources: AsyncGenerator[bytes], quiet_s: float) -> AsyncGenera
                     return
                 yield given
                 source = asked.pop(task)
-                asked[asyncio.create_task(_next(source))] = source
+                asked[part(_next(source))] = source
     finally:
         await stop(asked)
         for source in sources:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import quote
 
 from beforehand.adapters.peers.client import Peers
 from beforehand.loop.telemetry import Telemetry
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import SERVER, lasting, stop
 from beforehand.server.place import Place
 
 LOOK_S = 0.25
@@ -30,7 +31,9 @@ async def relay_frames(
             wanted = {(url, scene) for scene in telemetry().wanted()} if url is not None else set()
             await stop([streams.pop(key) for key in list(streams) if key not in wanted or streams[key].done()])
             for key in wanted - streams.keys():
-                streams[key] = asyncio.create_task(one(*key))
+                streams[key] = lasting(
+                    partial(one, *key), "live frames from the server that leads", SERVER, may_end=True
+                )
             await asyncio.sleep(LOOK_S)
     finally:
         await stop(list(streams.values()))

@@ -7,6 +7,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from typing import Any
 
 from beforehand.app.retention import keep_to_daily, retention_of
@@ -19,7 +20,7 @@ from beforehand.app.token_verbs import keep_recorded
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BadInputError
 from beforehand.ports.log import Log
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import SERVER, lasting, stop
 from beforehand.server.app import create_app
 from beforehand.server.listening import Listener, bind, is_local, url_of
 
@@ -94,7 +95,7 @@ async def preparing_for_questions(runtime: Runtime) -> AsyncIterator[None]:
         except Exception:  # a cache: questions bring it up to date by themselves, and say what is wrong
             log.exception("searching is not being prepared any more")
 
-    task = asyncio.create_task(keep_up())
+    task = lasting(keep_up, "preparing what is searched", SERVER, may_end=True)
     try:
         yield
     finally:
@@ -104,7 +105,7 @@ async def preparing_for_questions(runtime: Runtime) -> AsyncIterator[None]:
 @asynccontextmanager
 async def renewing(tls: ServerTls | None) -> AsyncIterator[None]:
     """A certificate that is renewed is shown without a restart."""
-    tasks = [asyncio.create_task(tls.keep_fresh())] if tls else []
+    tasks = [lasting(tls.keep_fresh, "the watch over the certificate", SERVER)] if tls else []
     try:
         yield
     finally:
@@ -115,7 +116,11 @@ async def renewing(tls: ServerTls | None) -> AsyncIterator[None]:
 async def keeping_to_retention(runtime: Runtime) -> AsyncIterator[None]:
     """Where the settings say how long the log is kept, it is seen to beside everything else."""
     retention = retention_of(runtime.settings)
-    tasks = [] if retention is None else [asyncio.create_task(keep_to_daily(runtime, retention))]
+    tasks = (
+        []
+        if retention is None
+        else [lasting(partial(keep_to_daily, runtime, retention), "keeping to the retention", SERVER)]
+    )
     try:
         yield
     finally:
@@ -125,7 +130,7 @@ async def keeping_to_retention(runtime: Runtime) -> AsyncIterator[None]:
 @asynccontextmanager
 async def recording_tokens(runtime: Runtime, tokens: Tokens) -> AsyncIterator[None]:
     """What is done to tokens beside this server stands in the log as well."""
-    task = asyncio.create_task(keep_recorded(runtime, tokens))
+    task = lasting(partial(keep_recorded, runtime, tokens), "the record of tokens", SERVER)
     try:
         yield
     finally:

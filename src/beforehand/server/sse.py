@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from beforehand.loop.feed import Feed
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import SERVER, lasting, part, stop
 
 log = Log("beforehand.http")
 
@@ -46,7 +46,7 @@ class Audience:
     def join(self, stream: "EventStream") -> None:
         self.streams.add(stream)
         if self._beat is None or self._beat.done():
-            self._beat = asyncio.create_task(self._go_round())
+            self._beat = lasting(self._go_round, "the watch over slow readers", SERVER, may_end=True)
 
     def leave(self, stream: "EventStream") -> None:
         self.streams.discard(stream)
@@ -75,8 +75,8 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._may_go_on = scope.get("state", {}).get("still_admitted", self._may_go_on)
         verdict = self._verdict = asyncio.get_running_loop().create_future()
-        sending = asyncio.create_task(self._send_all(send))
-        leaving = asyncio.create_task(_left(receive))
+        sending = part(self._send_all(send))
+        leaving = part(_left(receive))
         self.audience.join(self)
         try:
             await asyncio.wait([sending, leaving, verdict], return_when=asyncio.FIRST_COMPLETED)

@@ -26,7 +26,7 @@ from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BadInputError, NotLeadingError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Standby
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.server.app import Among, create_app
 from beforehand.server.listening import Listener, bind, is_local, url_from_elsewhere, url_of
 from beforehand.server.place import Place
@@ -153,7 +153,7 @@ class Turns:
         """The lead is lost: the old turn sends and writes nothing any more, and the next one begins with reading."""
         log.error("this server does not lead any more and stands by", server=self.url)
         self.place.is_ready = False
-        ending = asyncio.create_task(old.stack.aclose())
+        ending = part(old.stack.aclose())
         while True:
             try:
                 await self.begin()
@@ -239,8 +239,8 @@ async def _until_stopped(
 
     context = tls.context if tls else None
     listener = Listener(turns.app, started=started, stopping=stopping, tls=context, within_s=STOP_WITHIN_S)
-    beside = [asyncio.create_task(turns.go_on()), asyncio.create_task(relaying)]
-    serving = asyncio.create_task(listener.serve(sockets=[bound]))
+    beside = [part(turns.go_on()), part(relaying)]
+    serving = part(listener.serve(sockets=[bound]))
     try:
         await asyncio.wait([serving, *beside], return_when=asyncio.FIRST_COMPLETED)
         for task in beside:

@@ -9,6 +9,8 @@ import heapq
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from beforehand.ports.tasks import part
+
 T = TypeVar("T")
 
 NOON = 1_767_268_800_000
@@ -87,7 +89,7 @@ class VirtualClock:
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do the work, time jumping ahead whenever it has to wait; StandstillError when it can never end."""
-        task = asyncio.ensure_future(work)
+        task = part(work)
         try:
             await self.settle()
             while not task.done():

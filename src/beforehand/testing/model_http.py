@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.testing.model_replies import Reply, Script, Seen
 
 EVENTS = "text/event-stream"
@@ -174,7 +174,7 @@ async def _chunk(writer: asyncio.StreamWriter, content: bytes) -> None:
 
 async def _comes_first(event: asyncio.Event, reader: asyncio.StreamReader) -> bool:
     """Whether the event comes before the caller hangs up."""
-    waiting, hung_up = asyncio.ensure_future(event.wait()), asyncio.ensure_future(reader.read(1))
+    waiting, hung_up = part(event.wait()), part(reader.read(1))
     try:
         await asyncio.wait((waiting, hung_up), return_when=asyncio.FIRST_COMPLETED)
         return waiting.done()

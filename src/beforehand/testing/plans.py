@@ -20,6 +20,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.event import Event, Verdict
 from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.model.plan import Plan, RunStatus
+from beforehand.ports.tasks import part
 from beforehand.ports.tool import Tool, Workspace
 from beforehand.testing.clock import StandstillError, VirtualClock
 from beforehand.testing.tools import ScriptedTool
@@ -100,7 +101,7 @@ class PlanScenario:
     async def send(self, make: Callable[..., RunInput], *args: Any, **more: Any) -> Verdict[RunCommand]:
         """A person's word to the run, such as `tell(RetryAsked, "a")`; a run that had ended gets a driver again."""
         driver = self._driver if self._driver is not None and not self._is_over() else None
-        asked = asyncio.ensure_future((driver or self._put_on_driver()).request(make(self.now, *args, **more)))
+        asked = part((driver or self._put_on_driver()).request(make(self.now, *args, **more)))
         await self.clock.settle()
         return await asked
 
@@ -137,7 +138,7 @@ class PlanScenario:
             await asyncio.sleep(0)
             await driver.drive()
 
-        self._work = asyncio.ensure_future(work())
+        self._work = part(work())
         return driver
 
     def _is_over(self) -> bool:

@@ -11,7 +11,7 @@ import pytest
 from beforehand.loop import loop as loop_module
 from beforehand.loop.asked import Asked, asking
 from beforehand.loop.loop import STORE_RETRY_MS, Loop
-from beforehand.model.errors import ExpiredError, NotLeadingError, UnavailableError
+from beforehand.model.errors import BugError, ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.testing import MemoryStore, VirtualClock
 
@@ -177,9 +177,10 @@ async def test_a_bug_in_a_decision_leaves_nobody_waiting_and_writes_nothing() ->
     assert counter.store.log == []
     assert counter.done == []
     await counter.loop.close()
-    for asked in (first, second):
-        with pytest.raises(UnavailableError):
-            await asked
+    with pytest.raises(UnavailableError):
+        await first
+    with pytest.raises(BugError, match="counter:c stopped on an error in Beforehand itself: ValueError: a bug"):
+        await second
 
 
 async def test_a_write_is_marked_with_its_key_and_refused_when_it_is_decided_too_late() -> None:

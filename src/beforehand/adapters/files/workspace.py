@@ -21,6 +21,7 @@ from beforehand.adapters.files import paths
 from beforehand.adapters.files.closed import Closed, is_within
 from beforehand.adapters.files.paths import Kind
 from beforehand.model.errors import Fault
+from beforehand.ports.tasks import part
 from beforehand.ports.tool import file_state
 
 Parts = tuple[str, ...]
@@ -233,7 +234,7 @@ class DiskWorkspace:
 
 async def _to_the_end(change: Callable[[], ValueT]) -> ValueT:
     """Carry a change out off the loop. Once begun it is finished even if the caller is stopped, then says so."""
-    work = asyncio.ensure_future(asyncio.to_thread(change))
+    work = part(asyncio.to_thread(change))
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from beforehand.adapters.mcp.config import McpServerConfig
 from beforehand.adapters.mcp.transport import LastWords, watched
 from beforehand.model.errors import UnavailableError
+from beforehand.ports.tasks import job
 
 if TYPE_CHECKING:
     import anyio
@@ -83,7 +84,7 @@ class McpConnection:
         link = _Link(asyncio.get_running_loop().create_future(), anyio.CancelScope())
         self._link, self._is_suspect = link, False
         self._last_words.clear()
-        link.task = asyncio.create_task(self._keep(link), name=f"mcp {self.config.name}")
+        link.task = job(self._keep(link), f"the MCP server {self.config.name}")
         try:
             async with asyncio.timeout(self.config.start_timeout_s):
                 return await asyncio.shield(link.opened)

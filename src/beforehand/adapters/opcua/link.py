@@ -28,6 +28,7 @@ from beforehand.adapters.opcua.nodes import find_nodes
 from beforehand.adapters.opcua.options import Access
 from beforehand.adapters.opcua.trust import refuse_stranger
 from beforehand.model.errors import Fault, UnavailableError
+from beforehand.ports.tasks import job, lasting
 
 T = TypeVar("T")
 APPLICATION = "urn:beforehand"
@@ -217,7 +218,8 @@ class Link:
         except BaseException:
             await close_client(client)
             raise
-        session.tasks.append(asyncio.create_task(self._watch(session)))
+        watching = lasting(lambda: self._watch(session), f"the watch over {self.url}", may_end=True)
+        session.tasks.append(watching)
         return session
 
     async def _find_nodes(self, client: Any) -> Session:
@@ -260,7 +262,7 @@ class Link:
         if self._session is session:
             self._session = None
             self._changes.set()
-            closing = asyncio.create_task(_end(session))
+            closing = job(_end(session), f"closing a session with {self.url}")
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
 

@@ -45,7 +45,7 @@ from beforehand.model.cell import CellScene
 from beforehand.model.errors import Fault
 from beforehand.ports.cell import CellCommand
 from beforehand.ports.clock import Clock
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 CONTROL_S = 5.0
 """How long control lasts after the last sign of life of who has it."""
@@ -118,7 +118,7 @@ class SimulatedPlc:
         await self._lay_out(await self._server.register_namespace(NAMESPACES[self._version]))
         await self.publish()
         await self._server.start()
-        self._ticking = asyncio.create_task(self._tick())
+        self._ticking = part(self._tick())
 
     async def _lay_out(self, at: int) -> None:
         from asyncua import ua
@@ -203,7 +203,7 @@ class SimulatedPlc:
     async def _begin(self, command: CellCommand) -> None:
         """The cell is at it once its first step is taken without a refusal."""
         self._progress = 0.0
-        work = asyncio.create_task(self._carry_out(command))
+        work = part(self._carry_out(command))
         await asyncio.sleep(0)
         if work.done():
             await work

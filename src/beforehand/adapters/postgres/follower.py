@@ -13,7 +13,7 @@ from beforehand.adapters.postgres.connecting import connect
 from beforehand.adapters.postgres.tables import CHANNEL
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.store import Record
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import SERVER, lasting, stop
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -31,7 +31,7 @@ class Follower:
         self._told = last
         self._page = page
         self._tell = tell
-        self._task = asyncio.create_task(self._follow())
+        self._task = lasting(self._follow, "reading what the leader writes", SERVER)
 
     async def close(self) -> None:
         """Tell nothing more."""

@@ -13,6 +13,7 @@ from beforehand.adapters.postgres.address import Address
 from beforehand.adapters.postgres.connecting import connect
 from beforehand.adapters.postgres.faults import explained
 from beforehand.model.errors import UnavailableError
+from beforehand.ports.tasks import part
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -41,7 +42,7 @@ class Reader:
         """What the question finds; it is finished even if the caller is cancelled."""
         if self._closed:
             raise closed(self._address.where)
-        asked = asyncio.ensure_future(self._patiently(question))
+        asked = part(self._patiently(question))
         self._asked.add(asked)
         asked.add_done_callback(self._asked.discard)
         return await asyncio.shield(asked)

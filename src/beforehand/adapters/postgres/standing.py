@@ -16,7 +16,8 @@ from beforehand.adapters.postgres.store import PostgresStore
 from beforehand.model.errors import BeforehandError, NotLeadingError, UnavailableError
 from beforehand.model.versions import Upcasters
 from beforehand.ports.store import Leader, Projection, Server, Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import SERVER as THIS_SERVER
+from beforehand.ports.tasks import lasting, stop
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -40,7 +41,7 @@ class PostgresStandby:
         self._free = asyncio.Event()
         self.leader: Leader | None = None
         self.servers: Sequence[Server] = ()
-        self._task = asyncio.create_task(self._watch())
+        self._task = lasting(self._watch, "the watch over who leads", THIS_SERVER)
 
     @classmethod
     async def open(

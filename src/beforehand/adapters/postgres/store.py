@@ -38,6 +38,7 @@ from beforehand.model.event import Event
 from beforehand.model.log_identity import LogIdentity
 from beforehand.model.versions import UPCASTERS, Upcasters
 from beforehand.ports.store import EVERYTHING, Chained, EventFilter, Leader, Projection, Record, RowQuery
+from beforehand.ports.tasks import part
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -255,7 +256,7 @@ class PostgresStore:
     async def close(self) -> None:
         """Write what is queued, let readers finish and give the lead back; closing twice is closing once."""
         if self._closing is None:
-            self._closing = asyncio.ensure_future(self._shut())
+            self._closing = part(self._shut())
         await asyncio.shield(self._closing)
 
     async def _shut(self) -> None:

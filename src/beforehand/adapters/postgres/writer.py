@@ -32,6 +32,7 @@ from beforehand.adapters.postgres.tables import (
 from beforehand.model.chain import START, link
 from beforehand.model.errors import BeforehandError, NotLeadingError, UnavailableError
 from beforehand.ports.store import Record
+from beforehand.ports.tasks import SERVER, lasting
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -84,7 +85,7 @@ class Writer:
         self._queue: deque[Append | Chore] = deque()
         self._asked = asyncio.Event()
         self._ending = False
-        self._task = asyncio.create_task(self._work())
+        self._task = lasting(self._work, "writing the log", SERVER, may_end=True)
 
     def append(self, entries: Sequence[Entry]) -> "asyncio.Future[int]":
         """Done when the entries are on disk; the number of the first."""

@@ -12,7 +12,7 @@ from beforehand.model.machine import options_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest, LinkStanding
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import lasting, stop
 
 log = Log("beforehand.robokit")
 
@@ -48,7 +48,9 @@ class RobokitLink:
 
     async def reports(self) -> AsyncIterator[Telemetry | Ack]:
         if self._open and not self._following:
-            self._following = [asyncio.create_task(self._follow(talk)) for talk in self._talks.values()]
+            self._following = [
+                lasting(talk.follow, f"the conversation with {talk.robot_id}") for talk in self._talks.values()
+            ]
         while self._open:
             if self._said:
                 yield self._said.popleft()
@@ -70,15 +72,6 @@ class RobokitLink:
         self._news.set()
         await stop(self._following)
         await asyncio.gather(*(talk.close() for talk in self._talks.values()), return_exceptions=True)
-
-    async def _follow(self, talk: Talk) -> None:
-        """One robot, for as long as the link is open; whatever goes wrong with it is its own."""
-        while True:
-            try:
-                await talk.follow()
-            except Exception:
-                log.exception("the conversation with a robot broke off and begins anew", robot=talk.robot_id)
-                await asyncio.sleep(1)
 
     def _say(self, report: Telemetry | Ack) -> None:
         self._said.append(report)

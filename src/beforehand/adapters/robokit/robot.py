@@ -16,7 +16,7 @@ from beforehand.adapters.robokit import numbers as no
 from beforehand.adapters.robokit.frame import Frame, FrameParser, encode
 from beforehand.adapters.robokit.hall import Hall
 from beforehand.model.robot import CancelTarget, GoTarget, PauseRobot, ResumeRobot, RobotCommand, Telemetry
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 _PIECE = 65536
 _AT_ONCE = {"status": range(1000, 2000), "control": range(2000, 3000), "task": range(3000, 4000)}
@@ -113,7 +113,7 @@ class WireRobot:
                         continue
                     writer.write(encode(answer))
                     if frame.number == no.SET_PUSH and answer.body.get("ret_code") == 0 and pushing is None:
-                        pushing = asyncio.create_task(self._push(frame, writer))
+                        pushing = part(self._push(frame, writer))
                 if parser.passed_over:
                     return
                 await writer.drain()
@@ -241,7 +241,7 @@ class WireRobot:
             assert isinstance(command, GoTarget)
             self._legs[command.key] = command
         if self._driving is None or self._driving.done():
-            self._driving = asyncio.create_task(self._drive_legs())
+            self._driving = part(self._drive_legs())
         return {"ret_code": 0}
 
     def _leave_out_legs(self) -> None:

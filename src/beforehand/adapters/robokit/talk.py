@@ -37,6 +37,7 @@ from beforehand.model.robot import (
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkStanding
+from beforehand.ports.tasks import lasting, part, stop
 
 log = Log("beforehand.robokit")
 BUSY_MS = 200
@@ -95,13 +96,13 @@ class Talk:
 
     async def follow(self) -> None:
         """Look at the robot until cancelled."""
-        pushing = asyncio.create_task(self._hear_pushes())
+        pushing = lasting(self._hear_pushes, f"what {self.robot_id} says by itself", may_end=True)
         try:
             while True:
                 await self._look_once()
                 await self._rest()
         finally:
-            pushing.cancel()
+            await stop([pushing])
 
     async def read(self) -> Telemetry | None:
         """Its present state; None where it does not answer."""
@@ -209,8 +210,8 @@ class Talk:
         )
         due_ms = self._clock.now_ms() + (min(BUSY_MS, self._idle_ms) if busy else self._idle_ms)
         waits = {
-            asyncio.ensure_future(self._clock.sleep_until(due_ms)),
-            asyncio.ensure_future(self._look_now.wait()),
+            part(self._clock.sleep_until(due_ms)),
+            part(self._look_now.wait()),
         }
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

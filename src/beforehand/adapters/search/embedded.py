@@ -28,7 +28,7 @@ from beforehand.model.errors import NotFoundError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.search import Field, Found, Index, SearchTimeError
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 log = Log("beforehand.search")
 T = TypeVar("T")
@@ -170,7 +170,7 @@ class EmbeddedSearch:
         until = None if wait_s is None else time.monotonic() + wait_s
         while not self._ordered or self._read < wanted:
             if self._reading is None or self._reading.done():
-                self._reading = asyncio.ensure_future(self._catch_up(wanted))
+                self._reading = part(self._catch_up(wanted))
             reading = self._reading  # another search may begin the next one before this goes on
             left = None if until is None else max(until - time.monotonic(), 0)
             done, _ = await asyncio.wait({reading}, timeout=left)
@@ -202,7 +202,7 @@ class EmbeddedSearch:
     async def _read_aside(self, aside: Callable[[Path, str], Awaitable[bool]]) -> None:
         """What another process does not do is done here after it."""
         assert self._path is not None
-        reading = asyncio.ensure_future(aside(self._path, self.layout))
+        reading = part(aside(self._path, self.layout))
         try:
             while not reading.done():
                 await asyncio.wait({reading}, timeout=_LOOK_S)

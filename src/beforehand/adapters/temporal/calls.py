@@ -24,6 +24,7 @@ from beforehand.engine.inputs import StartStep, StepEnded
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.model.errors import Fault
 from beforehand.ports.clock import Clock
+from beforehand.ports.tasks import part
 from beforehand.ports.tool import STOPPED, ToolSource, ToolSpec, Workspace
 from beforehand.ports.tracing import Value, following, span
 
@@ -145,7 +146,7 @@ class _Call:
         self._told = False
 
     async def ended(self) -> StepEnded:
-        work = asyncio.create_task(self._caller.outcome(self._command, self._lines, lambda: self._told))
+        work = part(self._caller.outcome(self._command, self._lines, lambda: self._told))
         try:
             await asyncio.wait({work})
         except asyncio.CancelledError:

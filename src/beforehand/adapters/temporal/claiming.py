@@ -18,6 +18,7 @@ from temporalio.service import RPCError
 from beforehand.adapters.temporal.heartbeats import beat_s
 from beforehand.adapters.temporal.names import NOT_BEGUN
 from beforehand.engine.inputs import StepEnded
+from beforehand.ports.tasks import part
 
 
 async def claimed(stopped: StepEnded, until_let: Coroutine[Any, Any, None]) -> StepEnded | None:
@@ -26,7 +27,7 @@ async def claimed(stopped: StepEnded, until_let: Coroutine[Any, Any, None]) -> S
     `stopped` is how it ends where the server says that it is to stop.
     """
     untouched = replace(stopped, untouched=True)
-    waiting = asyncio.create_task(until_let)
+    waiting = part(until_let)
     try:
         await _alive_until(waiting)
         await _mark(stopped.step_id, 0.0)

@@ -30,7 +30,7 @@ from beforehand.adapters.temporal.progress import progress_of
 from beforehand.adapters.temporal.working import leader
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.ports.log import Log
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import SERVER, lasting, stop
 
 log = Log("beforehand.temporal")
 RETRY_S = 1.0
@@ -60,7 +60,7 @@ class Engine:
 
     def open(self) -> None:
         """Begin to work; a server that is not there yet is waited for."""
-        self._working = asyncio.create_task(self._work())
+        self._working = lasting(self._work, "taking decisions through Temporal", SERVER)
 
     async def close(self) -> None:
         """Take no more decisions; what is in the air goes on, and its results wait at the server."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from temporalio import activity
 
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 BEATS_A_PATIENCE = 10
 """Signs of life in the time after which a worker is given up."""
@@ -31,7 +31,7 @@ async def heartbeats(pulse: Pulse | None = None) -> AsyncIterator[None]:
     """Give signs of life until the work inside has ended."""
     patience = activity.info().heartbeat_timeout
     pulse = pulse or Pulse()
-    beating = asyncio.create_task(_beat(pulse, beat_s(patience.total_seconds() if patience else SLOWEST_S)))
+    beating = part(_beat(pulse, beat_s(patience.total_seconds() if patience else SLOWEST_S)))
     try:
         yield
     finally:

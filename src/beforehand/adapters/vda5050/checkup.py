@@ -17,7 +17,7 @@ from beforehand.adapters.vda5050.messages import Connection, Factsheet, State, d
 from beforehand.adapters.vda5050.options import INTERFACE
 from beforehand.adapters.vda5050.reading import is_active, trouble
 from beforehand.model.broker import Broker
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 LISTEN_S = 4.0
 CONNECT_S = 5.0
@@ -215,7 +215,7 @@ async def _listen(client: Any, found: dict[tuple[str, ...], Found], now_ms: Call
                     continue
                 if key not in found:
                     found[key] = Found(named[0], named[1], named[2], named[3])
-                    asking.add(asyncio.create_task(_ask(client, found[key], now_ms)))
+                    asking.add(part(_ask(client, found[key], now_ms)))
                 found[key].hear(topic, message.payload, now_ms(), loop.time())
     except TimeoutError:
         pass

@@ -25,7 +25,7 @@ from beforehand.model.machine import options_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest, LinkStanding
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import lasting, part, stop
 
 log = Log("beforehand.vda5050")
 TOPICS = ("state", "connection", "factsheet", "visualization")
@@ -117,7 +117,10 @@ class VdaLink:
 
     def _begin(self) -> None:
         if self._open and not self._work:
-            self._work = [asyncio.create_task(self._stay_connected()), asyncio.create_task(self._tick())]
+            self._work = [
+                lasting(self._stay_connected, "the line to the broker"),
+                lasting(self._tick, "the watch over what its vehicles owe"),
+            ]
 
     async def _stay_connected(self) -> None:
         wait_s = FIRST_WAIT_S
@@ -142,15 +145,20 @@ class VdaLink:
         async with client_of(broker) as client:
             await client.subscribe([(topic, 1 if topic.endswith("/connection") else 0) for topic in self._by_topic])
             self._connected.set()
-            sending = asyncio.create_task(self._send_out(client))
+            sending, hearing = part(self._send_out(client)), part(self._hear_all(client))
             try:
                 for talk in self._talks.values():
                     talk.ask(self._now())
                     self._pass_on(talk)
-                async for message in client.messages:
-                    self._hear(str(message.topic), message.payload)
+                done, _ = await asyncio.wait({sending, hearing}, return_when=asyncio.FIRST_COMPLETED)
+                for ended in done:  # one without the other is no line
+                    ended.result()
             finally:
-                await stop([sending], again_s=CANCEL_AGAIN_S)
+                await stop([sending, hearing], again_s=CANCEL_AGAIN_S)
+
+    async def _hear_all(self, client: Any) -> None:
+        async for message in client.messages:
+            self._hear(str(message.topic), message.payload)
 
     def _broker(self) -> Broker:
         request = self._request

@@ -18,7 +18,7 @@ from beforehand.model.fleet import FleetScene, RobotSpec
 from beforehand.model.machine import kind_of, options_of
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 log = Log("beforehand.vda5050")
 STEP_S = 0.02
@@ -58,7 +58,7 @@ class VirtualRobots:
     async def run(self, ready: Callable[[str], None] = lambda robot_id: None) -> None:
         """Until cancelled; `ready` is told of every robot that has come to be on the broker."""
         stays = (self._stay(vehicle, ready) for vehicle in self.vehicles.values())
-        work = [asyncio.create_task(one) for one in (self._play(), *stays)]
+        work = [part(one) for one in (self._play(), *stays)]
         try:
             done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -111,7 +111,7 @@ class VirtualRobots:
             vehicle.report(self._clock.now_ms(), again=True)
             self._pass_on(vehicle)
             ready(vehicle.robot_id)
-            work = [asyncio.create_task(one) for one in (self._send(vehicle, client), self._listen(vehicle, client))]
+            work = [part(one) for one in (self._send(vehicle, client), self._listen(vehicle, client))]
             try:
                 await self._until_unreachable(vehicle, work)
                 await client.publish(topic, broken, qos=1, retain=True)

@@ -41,7 +41,7 @@ def open_sessions(runtime: Runtime) -> Parts:
         judge=judge_of(sessions),
         holds=Holds(KIND, sessions.moving, sessions.hold, sessions.let_go),
         tools=(Errand(sessions),),
-        owners={"session": Owner(sessions.answer, sessions.restart)},
+        owners={"session": Owner(sessions.answer, sessions.host.take_up)},
         begin=sessions.begin,
         close=sessions.close,
     )

@@ -37,7 +37,7 @@ from beforehand.ports.body import TICKS_PER_S
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 log = Log("beforehand.agent")
 NEVER = 1 << 62
@@ -163,7 +163,7 @@ class SessionDriver:
     async def _wait_for(self, tick: int) -> None:
         """Wait until a tick has come, or something has happened: what another one says may end or change the wait."""
         ms = (tick - self._began_tick) * 1000 / TICKS_PER_S / self._pace
-        asleep = asyncio.ensure_future(self._clock.sleep_until(self._began_ms + int(ms) + 1))
+        asleep = part(self._clock.sleep_until(self._began_ms + int(ms) + 1))
         happened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(happened)
         try:
@@ -215,6 +215,13 @@ class SessionDriver:
             if not waiting.done():
                 waiting.set_result(None)
 
+    def answer_for(self, act: Callable[[], None]) -> None:
+        """Do something for this session alone: a bug in it ends this session's driver, and no other's."""
+        try:
+            act()
+        except Exception as error:
+            self._loop.fail(error)
+
     def beat(self) -> None:
         """Called when `due_ms` has come: what happens by itself is decided; a session that everybody has left ends."""
         if not self.state.is_open:
@@ -258,7 +265,8 @@ class SessionDriver:
             self._loop.put(SteeringFailed(f"{says} `beforehand doctor` says what is missing.", self.tick_if_real()))
         else:
             self._let_steerer_go()
-            self._steerer = asyncio.create_task(self._steered(self._steering))
+            self._steerer = part(self._steered(self._steering))
+            self._loop.answer_for(self._steerer)
 
     def _let_steerer_go(self) -> None:
         """Nobody is asked any more, nor waited for."""

@@ -19,7 +19,7 @@ from beforehand.crafts.agent.session_verbs import end_session, take_session_over
 from beforehand.crafts.agent.sessions import Sessions
 from beforehand.crafts.agent.steering import options_of
 from beforehand.model.errors import BeforehandError, ConflictError
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
@@ -79,7 +79,7 @@ class SessionFace:
 
     async def unless_lost(self, work: Awaitable[T]) -> T:
         """What is waited for; a ConflictError as soon as this command steers no more."""
-        waiting = asyncio.ensure_future(work)
+        waiting = part(work)
         either: list[asyncio.Future[Any]] = [waiting, self.lost]
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
@@ -188,7 +188,7 @@ async def taken_over(settings: "Settings", session_id: str, lease_s: float = LEA
 @asynccontextmanager
 async def _kept(backend: Backend, session: Document, lease_s: float) -> AsyncIterator[SessionFace]:
     face = SessionFace(backend, str(session["sessionId"]), int(session.get("turn", 0)), lease_s)
-    keeping = [] if backend.url is None else [asyncio.create_task(face.keep())]
+    keeping = [] if backend.url is None else [part(face.keep())]
     try:
         yield face
     except BaseException:

@@ -4,10 +4,10 @@ A command that steers keeps its session by a lease: it says again and again that
 home itself, it lives. What nobody drives any more is decided from the log, without a driver.
 """
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Answering, Moving
 from beforehand.app.decisions import answered
@@ -37,11 +37,10 @@ from beforehand.crafts.agent.plug_ins import load_verbs
 from beforehand.crafts.agent.session_documents import SESSION_ROW, session_told
 from beforehand.crafts.agent.session_log import OPTIONS, Asked, at_tick, first_state, read_session
 from beforehand.crafts.agent.undriven_sessions import settled
-from beforehand.loop.drivers import Driven
+from beforehand.loop.host import Host
 from beforehand.model.decision import Decision
 from beforehand.model.errors import (
     BadInputError,
-    BeforehandError,
     ConflictError,
     ModelError,
     NotFoundError,
@@ -52,23 +51,32 @@ from beforehand.model.reason import Reason
 from beforehand.ports.body import TICKS_PER_S, Body
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import TaskOwner, lasting, stop
+
+if TYPE_CHECKING:
+    from asyncio import Task
 
 log = Log("beforehand.agent")
 FRAME_MS = 1000 // TICKS_PER_S
 IDLE_LOOK_MS = 1_000
+HEART = TaskOwner("server:sessions", "The sessions")
 
 
 @dataclass(slots=True)
 class Sessions:
     runtime: Runtime
-    live: dict[str, SessionDriver] = field(default_factory=dict)
     verbs: Verbs = field(default_factory=load_verbs)
     homes: Homes = field(init=False)
-    beating: asyncio.Task[None] | None = None
+    host: Host[SessionDriver] = field(init=False)
+    beating: "Task[None] | None" = None
 
     def __post_init__(self) -> None:
+        self.host = Host(self.runtime.nursery, owner_of_session, self._take_up)
         self.homes = Homes(self.runtime, self.verbs, lambda name: bool(self._in(name)))
+
+    @property
+    def live(self) -> Mapping[str, SessionDriver]:
+        return self.host.live
 
     @property
     def pace(self) -> float:
@@ -84,10 +92,8 @@ class Sessions:
         """
         for row in await self.runtime.store.rows(SESSION_ROW, open=True):
             if row.get("leaseS") == OF_THIS_PROCESS and not row.get("waitsFor"):
-                try:
-                    await self.settle(row, Unheard() if row["clock"] == "virtual" else TakenUp())
-                except BeforehandError as error:  # one that cannot be settled spares the rest
-                    log.warning("a session could not be ended", session=row["sessionId"], says=error.says)
+                settling = self.settle(row, Unheard() if row["clock"] == "virtual" else TakenUp())
+                await self.runtime.nursery.spare(owner_of_session(row["sessionId"]), settling)
 
     async def activate(self, name: str, document: Mapping[str, Any]) -> None:
         scene = read_home(document)
@@ -96,9 +102,8 @@ class Sessions:
         self._refuse_session(name)
         self.homes.live[name] = scene
         if self.runtime.serves:
-            for row in await self.runtime.store.rows(SESSION_ROW, open=True):
-                if row["scene"] == name and row["sessionId"] not in self.live:
-                    await self._take_up(row["sessionId"])
+            rows = await self.runtime.store.rows(SESSION_ROW, open=True)
+            await self.host.take_up_all([row["sessionId"] for row in rows if row["scene"] == name])
 
     async def deactivate(self, name: str) -> None:
         """The home rests; ConflictError while a session goes on in it."""
@@ -106,8 +111,7 @@ class Sessions:
         self.homes.live.pop(name, None)
 
     async def close(self) -> None:
-        for driver in list(self.live.values()):
-            await self.runtime.drivers.stop(driver.state.owner)
+        await self.host.close()
         if self.beating is not None:
             await stop([self.beating])
 
@@ -184,11 +188,9 @@ class Sessions:
             pace=self.pace,
             taken_up=taken_up,
         )
-        self.live[state.session_id] = driver
+        self.host.start(state.session_id, driver, driver.drive(), owner_of_session(state.session_id, scene))
         if self.beating is None or self.beating.done():
-            self.beating = asyncio.create_task(self._beat())
-        driven = Driven(state.owner, f"The session {state.session_id}", {"sessionId": state.session_id}, scene=scene)
-        self.runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(state.session_id))
+            self.beating = lasting(self._beat, "the heart of all sessions", HEART, may_end=True)
         return driver
 
     async def _beat(self) -> None:
@@ -196,35 +198,34 @@ class Sessions:
         clock, telemetry = self.runtime.clock, self.runtime.telemetry
         while self.live:
             now = clock.now_ms()
-            for driver in [driver for driver in self.live.values() if driver.due_ms <= now]:
-                driver.beat()
-            if telemetry.listeners:
-                for driver in [driver for driver in self.live.values() if telemetry.is_wanted(driver.state.scene)]:
-                    driver.show()
-            realtime = any(driver.is_realtime for driver in self.live.values())
+            for driver in self.host:
+                if driver.due_ms <= now:
+                    driver.answer_for(driver.beat)
+                if telemetry.listeners and telemetry.is_wanted(driver.state.scene):
+                    self._show(driver)
+            realtime = any(driver.is_realtime for driver in self.host)
             pause_ms = FRAME_MS if realtime else IDLE_LOOK_MS
             await clock.sleep_until(now + pause_ms)
-            for driver in list(self.live.values()):
-                driver.miss(pause_ms)
+            for driver in self.host:
+                driver.answer_for(partial(driver.miss, pause_ms))
 
-    def _forget(self, session_id: str) -> None:
-        self.live.pop(session_id, None)
+    def _show(self, driver: SessionDriver) -> None:
+        try:
+            driver.show()
+        except Exception as error:  # a picture is no more than that
+            owner = owner_of_session(driver.state.session_id, driver.state.scene)
+            self.runtime.nursery.note(owner, "its picture", error)
 
     async def _take_up(self, session_id: str) -> None:
-        async with self.runtime.turns[f"session:{session_id}"]:
-            state = await self.from_log(session_id)
-            if session_id in self.live or not state.is_open:
-                return
-            try:
-                steering = self._steering(state)
-            except ModelError as error:  # nobody steers it here; a person is asked
-                log.warning("the model of a session is not there", session=session_id, says=error.says)
-                steering = None
-            self._drive(state, steering, taken_up=True)
-
-    async def restart(self, owner: str) -> None:
-        """Take a session up again whose driver stopped on a bug."""
-        await self._take_up(owner.partition(":")[2])
+        state = await self.from_log(session_id)
+        if not state.is_open:
+            return
+        try:
+            steering = self._steering(state)
+        except ModelError as error:  # nobody steers it here; a person is asked
+            log.warning("the model of a session is not there", session=session_id, says=error.says)
+            steering = None
+        self._drive(state, steering, taken_up=True)
 
     async def from_log(
         self, session_id: str, *, until_tick: int | None = None, before: int | None = None
@@ -242,7 +243,7 @@ class Sessions:
     async def settle(self, row: Mapping[str, Any], given: SessionInput) -> Verdict[Steer] | None:
         """Decide about a session that nobody drives; None where somebody does by now."""
         session_id = row["sessionId"]
-        async with self.runtime.turns[f"session:{session_id}"]:
+        async with self.host.turn(session_id):
             if session_id in self.live:
                 return None
             kept = await self.runtime.store.row(SESSION_ROW, session_id) or row
@@ -280,7 +281,7 @@ class Sessions:
         session_id = row["sessionId"]
         if session_id not in self.live:
             await self.homes.home(row["scene"])
-            await self._take_up(session_id)
+            await self.host.take_up(session_id)
         return await self.driver(session_id)
 
     async def asked_of(self, driver: SessionDriver, given: SessionInput) -> Verdict[Steer]:
@@ -403,7 +404,7 @@ class Sessions:
         if row["status"] == "open" and session_id not in self.live:
             await self.homes.home(row["scene"])
             if session_id not in self.live:
-                await self._take_up(session_id)
+                await self.host.take_up(session_id)
         driver = self.live.get(session_id)
         if driver is not None and driver.taken_up:
             return await self.until_over(session_id)
@@ -411,11 +412,13 @@ class Sessions:
 
     async def until_over(self, session_id: str) -> dict[str, Any]:
         """Wait for a session's end and give it as it then is."""
-        if session_id in self.live:
-            task = self.runtime.drivers.work.get(f"session:{session_id}")
-            if task is not None:
-                await asyncio.wait([task])
+        await self.host.wait(session_id)
         return await self.show(session_id)
+
+
+def owner_of_session(session_id: str, scene: str | None = None) -> TaskOwner:
+    """Who answers for the tasks of a session."""
+    return TaskOwner(f"session:{session_id}", f"The session {session_id}", {"sessionId": session_id}, scene=scene)
 
 
 def session_over(session_id: str, status: str) -> ConflictError:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from beforehand.model.errors import BeforehandError, Fault
 from beforehand.ports.cell import CellController, WatchedController
 from beforehand.ports.log import Log
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import TaskOwner, lasting, stop
 
 log = Log("beforehand.cells")
 
@@ -40,7 +40,8 @@ class StateFollower:
 
     def start(self) -> None:
         self._seen_at = asyncio.get_running_loop().time()
-        self._task = asyncio.create_task(self._follow())
+        owner = TaskOwner(f"cell:{self._name}", f"The cell {self._name}", scene=self._name)
+        self._task = lasting(self._follow, "the state of its robot", owner, may_end=True)
 
     async def close(self) -> None:
         self._closed = True  # a library may lose the cancellation: then this round is the last

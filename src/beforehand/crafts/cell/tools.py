@@ -27,6 +27,7 @@ from beforehand.loop.edge import refuse_unled
 from beforehand.model.cell import NO_TOOL, CellScene
 from beforehand.model.errors import DriftError, Fault, InDoubtError
 from beforehand.ports.cell import OTHER_STATE, CellCommand, CellController, CellReport
+from beforehand.ports.tasks import part
 from beforehand.ports.tool import Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 CELL_TOOLS = (MOVE_TOOL, ROUTINE_TOOL)
@@ -54,7 +55,7 @@ class CellTool(Tool):
             command = self._command(cell.scene, args, context.key, before, contract)
             refuse_unled(self._cells.runtime.store)
             self._cells.under_way[name] = context.correlation_id
-            work = asyncio.ensure_future(cell.controller.do(command, context.progress))
+            work = part(cell.controller.do(command, context.progress))
         try:
             return await self._ended(args, work, cell.controller, contract, context)
         finally:

@@ -20,12 +20,13 @@ from beforehand.model.errors import BeforehandError, ModelAnswerError
 from beforehand.ports.log import Log
 from beforehand.ports.model import Message, Model
 from beforehand.ports.store import EventFilter
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import TaskOwner, job, lasting, stop
 
 if TYPE_CHECKING:
     from beforehand.engine.state import RunState
 
 log = Log("beforehand.drafting")
+OWNER = TaskOwner("server:proposals", "The model that looks at failures")
 TRIES = 2
 LIMITS = Limits(requests=8, seconds=300)
 MOST_OLD = 20
@@ -48,7 +49,7 @@ class Advising:
         """Look out for failures from now on, where a model is configured."""
         if self._runtime.settings["model"]:
             after = await self._runtime.store.last_seq()
-            self._watching = asyncio.create_task(self._watch(after))
+            self._watching = lasting(lambda: self._watch(after), "proposals after failures", OWNER, may_end=True)
 
     async def close(self) -> None:
         await stop([*self._asking.values(), *([self._watching] if self._watching is not None else [])])
@@ -79,7 +80,7 @@ class Advising:
     def _take(self, decision: Decision) -> None:
         if not _is_failure(decision) or decision.id in self._asking:
             return
-        task = self._asking[decision.id] = asyncio.create_task(self._advise(decision))
+        task = self._asking[decision.id] = job(self._advise(decision), "proposals for a failure", OWNER)
         task.add_done_callback(lambda _: self._asking.pop(decision.id, None))
 
     async def _advise(self, decision: Decision) -> None:

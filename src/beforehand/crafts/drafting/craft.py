@@ -23,7 +23,7 @@ def open_drafts(runtime: Runtime) -> Parts:
 
     async def close() -> None:
         await advising.close()
-        await runtime.drivers.stop("draft:")
+        await drafts.host.close()
 
     async def answer(decision: Decision, given: Answering) -> None:
         await close_decision(runtime, decision, given)

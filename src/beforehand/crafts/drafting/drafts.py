@@ -21,11 +21,12 @@ from beforehand.crafts.drafting.core.prompt import Request, draft_ask
 from beforehand.crafts.drafting.looking import look_at
 from beforehand.crafts.drafting.rows import DRAFT_ROW, FAILED, FINISHED, STARTED, TRIED
 from beforehand.crafts.drafting.writing import write_plan
-from beforehand.loop.drivers import Driven
+from beforehand.loop.host import Host
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, ModelError, NotFoundError
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Origin, Plan, step_wire
 from beforehand.model.reason import Reason
+from beforehand.ports.tasks import TaskOwner
 
 PLANNER = "draft"
 BUDGET: Mapping[str, float] = {"requests": 20, "seconds": 900}
@@ -58,8 +59,15 @@ class Asked:
 @dataclass(slots=True)
 class Drafts:
     runtime: Runtime
-    live: dict[str, Head] = field(default_factory=dict)
-    """The drafts under way here, as they stand."""
+    host: Host[Head] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.host = Host(self.runtime.nursery, owner_of_draft, self._cut_off)
+
+    @property
+    def live(self) -> dict[str, Head]:
+        """The drafts under way here, as they stand."""
+        return self.host.live
 
     # -- starting --------------------------------------------------------------------------------------------------
 
@@ -73,9 +81,7 @@ class Drafts:
         budget = Budget(open_model(self.runtime.settings, asked.model), Limits(**{**BUDGET, **asked.budget}))
         head = asked.head(draft_id, budget.name, iso(self.runtime.now()))
         await self.runtime.store.append([self._event(STARTED, head)])
-        self.live[draft_id] = head
-        driven = Driven(f"draft:{draft_id}", f"The draft {draft_id}", {"draftId": draft_id}, correlation_id=draft_id)
-        self.runtime.drivers.start(driven, self._work(head, asked, budget), ended=lambda: self._forget(draft_id))
+        self.host.start(draft_id, head, self._work(head, asked, budget))
         return head
 
     async def begin_again(self, plan: Plan, note: str, by: str) -> Begun:
@@ -190,9 +196,6 @@ class Drafts:
             **about,
         )
 
-    def _forget(self, draft_id: str) -> None:
-        self.live.pop(draft_id, None)
-
     # -- asking and telling ----------------------------------------------------------------------------------------
 
     async def show(self, draft_id: str) -> Head:
@@ -212,7 +215,7 @@ class Drafts:
         head = await self.show(draft_id)
         if draft_id not in self.live:
             raise ConflictError(f"The draft is over: {head['status']}.", code="draft.over")
-        await self.runtime.drivers.stop(f"draft:{draft_id}")
+        await self.host.stop(draft_id)
         row = await self.show(draft_id)
         if row["status"] == "drafting":  # it may have ended just before it heard
             who = f" by {by}" if by else ""
@@ -221,7 +224,7 @@ class Drafts:
 
     async def until_over(self, draft_id: str) -> Head:
         """Wait for a draft's end and give it as it then is."""
-        await self.runtime.drivers.wait(f"draft:{draft_id}")
+        await self.host.wait(draft_id)
         return await self.show(draft_id)
 
     async def plan_of(self, head: Mapping[str, Any]) -> Plan:
@@ -232,9 +235,8 @@ class Drafts:
 
     async def settle(self) -> None:
         """Drafts that another process was working on when it ended have failed."""
-        for row in await self.runtime.store.rows(DRAFT_ROW, open=True):
-            if row["draftId"] not in self.live:
-                await self._cut_off(row)
+        rows = await self.runtime.store.rows(DRAFT_ROW, open=True)
+        await self.host.take_up_all([row["draftId"] for row in rows])
 
     async def restart(self, draft_id: str) -> None:
         """After a bug: the same draft is started again, because a person asked for it."""
@@ -246,10 +248,16 @@ class Drafts:
             told = row.get("workspace"), row["model"], row.get("scene"), row.get("budget", {}), by
             await self.start(Asked(row["text"], *told))
 
-    async def _cut_off(self, row: Head) -> None:
+    async def _cut_off(self, draft_id: str) -> None:
+        row = await self.show(draft_id)
         says = "The process that waited for the model ended before there was a plan."
         hint = "Start it again if it is still wanted; nothing is sent again unasked."
         await self._end(row, ConflictError(says, code="draft.cut_off", hint=hint))
+
+
+def owner_of_draft(draft_id: str) -> TaskOwner:
+    """Who answers for the tasks of a draft."""
+    return TaskOwner(f"draft:{draft_id}", f"The draft {draft_id}", {"draftId": draft_id}, correlation_id=draft_id)
 
 
 def _begun(head: Mapping[str, Any]) -> Begun:

@@ -22,7 +22,7 @@ from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.clock import Clock
 from beforehand.ports.robot import RobotLink
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 
 READ_PATIENCE_S = 5.0
 
@@ -92,9 +92,9 @@ class FleetDriver:
 
     async def drive(self) -> None:
         """Work until cancelled, or until the link's reports end."""
-        deciding = asyncio.ensure_future(self._loop.run(lambda: False))
-        ticking = asyncio.ensure_future(self._tick())
-        listening = asyncio.ensure_future(self._listen())
+        deciding = part(self._loop.run(lambda: False))
+        ticking = part(self._tick())
+        listening = part(self._listen())
         work = (deciding, ticking, listening)
         try:
             await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)

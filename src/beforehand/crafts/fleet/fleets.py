@@ -27,7 +27,6 @@ from beforehand.crafts.fleet.core.streams import Candidate
 from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
 from beforehand.crafts.fleet.sentences import effect_says
 from beforehand.loop.asked import key_here
-from beforehand.loop.drivers import Driven
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, RefusedError
 from beforehand.model.event import Verdict
@@ -38,7 +37,7 @@ from beforehand.model.words import counted
 from beforehand.ports.log import Log
 from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.store import EventFilter, Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import TaskOwner, stop
 
 if TYPE_CHECKING:
     from beforehand.crafts.fleet.driver import FleetDriver, Ready
@@ -103,8 +102,8 @@ class Fleets:
             self._frame_of(name),
             keeps_snapshots=self.runtime.serves,
         )
-        driven = Driven(state.owner, f"The fleet {name}", {}, scene=name)
-        self.live[name] = LiveFleet(scene, driver, link, self.runtime.drivers.start(driven, driver.drive()))
+        owner = TaskOwner(state.owner, f"The fleet {name}", scene=name)
+        self.live[name] = LiveFleet(scene, driver, link, self.runtime.nursery.start(owner, driver.drive()))
 
     def _frame_of(self, name: str) -> Any:
         return lambda frame: self.runtime.telemetry.publish(frame, name)

@@ -1,13 +1,15 @@
 """Several links as one: each robot's commands go to its own link, and everybody's reports come in one stream.
 
-Links live and die alone: one that fails or ends is logged, its robots fall silent, which the fleet notices, and the
-others go on. Whoever sends keeps a queue per robot (`loop.outbox`), so that a slow machine delays nobody else.
+Links live and die alone: one that fails or ends is told and heard anew after a while, its robots fall silent meanwhile,
+which the fleet notices, and the others go on. Whoever sends keeps a queue per robot (`loop.outbox`), so that a slow
+machine delays nobody else.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from beforehand.adapters.sim.faces import SimulatedRobots
@@ -16,7 +18,7 @@ from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkStanding, OpenLink, RobotLink
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import EndedError, lasting, part, stop
 
 log = Log("beforehand.fleet")
 CLOSE_PATIENCE_S = 2.0
@@ -53,7 +55,10 @@ class MultiLink:
 
     async def reports(self) -> AsyncIterator[Telemetry | Ack]:
         if self._open and not self._listening:
-            self._listening = [asyncio.create_task(self._listen(part)) for part in self._parts]
+            self._listening = [
+                lasting(partial(self._listen, link), f"the reports of its {link.kind} robots", may_end=True)
+                for link in self._parts
+            ]
         while self._open:
             if self._heard:
                 yield self._heard.popleft()
@@ -88,7 +93,7 @@ class MultiLink:
             return
         self._open = False
         self._news.set()
-        await _ended((asyncio.create_task(_closed(part)) for part in self._parts), CLOSE_PATIENCE_S)
+        await _ended((part(_closed(link)) for link in self._parts), CLOSE_PATIENCE_S)
         await _ended(self._listening, 0)
 
     def simulated_part(self, robot_id: str) -> SimulatedRobots | None:
@@ -98,9 +103,9 @@ class MultiLink:
 
     def set_occupancy(self, worksite_id: str, occupancy: Occupancy) -> None:
         """A person brought a pallet or took one away: each link with simulated robots has its own picture of it."""
-        for part in self._parts:
-            if isinstance(part.link, SimulatedRobots):
-                part.link.set_occupancy(worksite_id, occupancy)
+        for one in self._parts:
+            if isinstance(one.link, SimulatedRobots):
+                one.link.set_occupancy(worksite_id, occupancy)
 
     def set_load(self, robot_id: str, loaded: bool) -> None:
         """A person put a pallet on a robot's fork or took it off."""
@@ -109,17 +114,12 @@ class MultiLink:
             part.set_load(robot_id, loaded)
 
     async def _listen(self, part: LinkPart) -> None:
-        failure: Exception | None = None
-        try:
-            async for report in part.link.reports():
-                self._heard.append(report)
-                self._news.set()
-        except Exception as error:  # whatever it was, the other links have no part in it
-            failure = error
-        finally:
-            if self._open:
-                silent = "a robot link has ended; its robots are silent"
-                log.error(silent, kind=part.kind, robots=part.robots, exc_info=failure)
+        """One link's reports; where they break off, its robots are silent until they begin again."""
+        async for report in part.link.reports():
+            self._heard.append(report)
+            self._news.set()
+        if self._open:
+            raise EndedError(f"The link of kind {part.kind} ended its reports; its robots are silent.")
 
 
 async def _closed(part: LinkPart) -> None:

@@ -15,6 +15,7 @@ from beforehand.model.errors import Fault
 from beforehand.model.event import Verdict
 from beforehand.model.reason import unknown
 from beforehand.model.records import wire_of
+from beforehand.ports.tasks import part
 from beforehand.ports.tool import STOPPED, Preview, ProbeAnswer, Tool, ToolContext, ToolSpec
 
 _NAME = {"type": "string", "minLength": 1}
@@ -50,7 +51,7 @@ class Transport(Tool):
         fleets, scene = self._fleets, live_scene(self._fleets, args)
         priority = float(args.get("priority") or 0)
         request = RequestTransport(args["from"], args["to"], priority, context.key)
-        asking = asyncio.ensure_future(fleets.request(scene, request))
+        asking = part(fleets.request(scene, request))
         try:
             verdict = await asyncio.shield(asking)
         except asyncio.CancelledError as ended:

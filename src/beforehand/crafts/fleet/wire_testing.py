@@ -19,6 +19,7 @@ from beforehand.adapters.robokit.robot import Manners, WireRobot
 from beforehand.adapters.sim.faults import FaultSpec
 from beforehand.model.fleet import FleetScene
 from beforehand.ports.clock import Clock
+from beforehand.ports.tasks import part
 
 LOOPBACK = "127.0.0.1"
 
@@ -49,7 +50,7 @@ class FastClock:
         sleeper: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._sleepers, (ts_ms, next(self._count), sleeper))
         if self._waking is None or self._waking.done():
-            self._waking = asyncio.create_task(self._wake())
+            self._waking = part(self._wake())
         await sleeper
 
     async def _wake(self) -> None:
@@ -87,7 +88,7 @@ async def robots_on_the_wire(
     robots = {robot.robot_id: WireRobot(hall, robot.robot_id, manners) for robot in mine}
     for robot in robots.values():
         await robot.open(LOOPBACK, {})
-    floor = asyncio.create_task(hall.run())
+    floor = part(hall.run())
     try:
         yield OnTheWire(linked(scene, {name: robot.ports for name, robot in robots.items()}), hall, robots)
     finally:

@@ -19,9 +19,9 @@ def open_questions(runtime: Runtime) -> Parts:
     return Parts(
         service=questions,
         going=Going(("questions",), open_questions_in, (ASKED, FINISHED)),
-        owners={"question": Owner(questions.answer, questions.restart)},
+        owners={"question": Owner(questions.answer, questions.host.take_up)},
         begin=questions.begin,
-        close=questions.close,
+        close=questions.host.close,
     )
 
 

@@ -38,7 +38,7 @@ from beforehand.model.event import Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import stop
+from beforehand.ports.tasks import part, stop
 from beforehand.ports.tracing import Value, span
 
 log = Log("beforehand.rounds")
@@ -173,7 +173,8 @@ class QuestionDriver:
                 pass  # a decision was opened with its event; the inbox has it
 
     def _beside(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks[key] = asyncio.create_task(work)
+        self._tasks[key] = part(work)
+        self._loop.answer_for(self._tasks[key])
 
     def _came(self, key: str, given: QuestionInput) -> None:
         """What a task beside the decisions came to; it is over with that."""

@@ -1,6 +1,5 @@
 """The questions of a runtime: asked, followed, found again in the log, and what people answer to them."""
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,12 +23,13 @@ from beforehand.crafts.rounds.help_worker import asks_for_help
 from beforehand.crafts.rounds.planning import thinking_for
 from beforehand.crafts.rounds.rows import QUESTION_ROW
 from beforehand.crafts.rounds.workers import Crew
-from beforehand.loop.drivers import Driven
+from beforehand.loop.host import Host
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BeforehandError, ConflictError, ModelError, NotFoundError
 from beforehand.model.event import Event
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
+from beforehand.ports.tasks import TaskOwner
 
 log = Log("beforehand.rounds")
 CHUNK = 1_000
@@ -51,7 +51,14 @@ class Question:
 class Questions:
     runtime: Runtime
     crew: Crew
-    live: dict[str, QuestionDriver] = field(default_factory=dict)
+    host: Host[QuestionDriver] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.host = Host(self.runtime.nursery, owner_of_question, self._take_up)
+
+    @property
+    def live(self) -> Mapping[str, QuestionDriver]:
+        return self.host.live
 
     # -- asking and taking up --------------------------------------------------------------------------------------
 
@@ -85,7 +92,7 @@ class Questions:
         try:
             await driver.begin()
         except BeforehandError:  # too late, or the log cannot be written: there is no such question
-            await self.runtime.drivers.stop(state.owner)
+            await self.host.stop(state.question_id)
             raise
         return state
 
@@ -113,21 +120,15 @@ class Questions:
             taken_up=taken_up,
             note=note,
         )
-        self.live[state.question_id] = driver
-        driven = Driven(state.owner, f"The question {state.question_id}", {"questionId": state.question_id})
-        self.runtime.drivers.start(driven, driver.drive(), ended=lambda: self._forget(state.question_id))
+        self.host.start(state.question_id, driver, driver.drive())
         return driver
-
-    def _forget(self, question_id: str) -> None:
-        self.live.pop(question_id, None)
 
     async def begin(self) -> None:
         """After a start: whatever was not answered goes on; what was finished is not done again."""
         if not self.runtime.serves:
             return
-        for row in await self.runtime.store.rows(QUESTION_ROW, open=True):
-            if row["questionId"] not in self.live:
-                await self._take_up(row["questionId"])
+        rows = await self.runtime.store.rows(QUESTION_ROW, open=True)
+        await self.host.take_up_all([row["questionId"] for row in rows])
 
     async def _take_up(self, question_id: str) -> None:
         state = await self.from_log(question_id)
@@ -137,14 +138,6 @@ class Questions:
             log.warning("the model of a question is not there", question=question_id, says=error.says)
             note = f"{WITHOUT_MODEL}{state.options['model']}, which is not there any more: {error.says}"
             self._drive(without_model(state), taken_up=True, note=note)
-
-    async def restart(self, owner: str) -> None:
-        """Take a question up again whose driver stopped on a bug."""
-        await self._take_up(owner.partition(":")[2])
-
-    async def close(self) -> None:
-        for question_id in list(self.live):
-            await self.runtime.drivers.stop(f"question:{question_id}")
 
     async def from_log(self, question_id: str) -> QuestionState:
         state = from_events(await self._events(question_id))
@@ -199,9 +192,7 @@ class Questions:
         return await self.show(question_id)
 
     async def until_over(self, question_id: str) -> dict[str, Any]:
-        task = self.runtime.drivers.work.get(f"question:{question_id}")
-        if task is not None:
-            await asyncio.wait([task])
+        await self.host.wait(question_id)
         return await self.show(question_id)
 
     async def answer(self, decision: Decision, given: Answering) -> None:
@@ -211,7 +202,7 @@ class Questions:
         if not is_driven:
             if not (await self.from_log(question_id)).is_open:
                 raise ConflictError(f"The question {question_id} is over.", code="question.over")
-            await self._take_up(question_id)
+            await self.host.take_up(question_id)
         driver = self.live[question_id]
         verdict = await driver.request(Answered(decision.id, given.verb, given.value, given.note, given.by))
         if verdict.reasons:
@@ -222,6 +213,11 @@ class Questions:
     async def _unknown(self, question_id: str) -> NotFoundError:
         rows = await self.runtime.store.rows(QUESTION_ROW, limit=200, newest_first=True)
         return NotFoundError.unknown("question", question_id, [row["questionId"] for row in rows])
+
+
+def owner_of_question(question_id: str) -> TaskOwner:
+    """Who answers for the tasks of a question."""
+    return TaskOwner(f"question:{question_id}", f"The question {question_id}", {"questionId": question_id})
 
 
 def _context(slots: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -92,11 +92,11 @@ async def test_the_reports_of_all_links_come_in_one_stream(
 
 
 def log_lines(monkeypatch: pytest.MonkeyPatch) -> list[logging.LogRecord]:
-    """The log lines of the fleet, as they come."""
+    """The log lines about tasks, as they come."""
     lines: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = lines.append  # type: ignore[method-assign]
-    monkeypatch.setattr(logging.getLogger("beforehand.fleet"), "handlers", [handler])
+    monkeypatch.setattr(logging.getLogger("beforehand.tasks"), "handlers", [handler])
     return lines
 
 
@@ -117,7 +117,7 @@ async def test_a_link_that_dies_leaves_the_others(
     await both.send(go("B1"))
     assert await until_told(other, 1) == ["k"]
     [silent] = lines
-    assert (silent.levelname, vars(silent)["about"]) == ("ERROR", {"kind": "one", "robots": ("A1", "A2")})
+    assert (silent.levelname, vars(silent)["about"]["task"]) == ("ERROR", "the reports of its one robots")
     failed = silent.exc_info is not None and silent.exc_info[0] is ConnectionResetError
     assert failed == (how == "fails")
     await both.close()
