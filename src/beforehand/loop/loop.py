@@ -36,7 +36,8 @@ Waiting = tuple[InputT, "asyncio.Future[Verdict[CommandT]] | None", Asked | None
 def _fail(reply: "asyncio.Future[Any] | None", owner: str, error: Exception) -> None:
     """Whoever asked for what nobody can decide is told so."""
     if reply is not None and not reply.done():
-        says = f"{owner} stopped on an error in Beforehand itself: {type(error).__name__}: {error}"
+        kind, _, name = owner.partition(":")
+        says = f"The {kind} {name} stopped on an error in Beforehand itself ({type(error).__name__}: {error})."
         hint = "The inbox has a decision that starts it again from the log."
         reply.set_exception(BugError(says, hint=hint))
 

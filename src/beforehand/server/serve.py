@@ -90,10 +90,7 @@ async def preparing_for_questions(runtime: Runtime) -> AsyncIterator[None]:
 
     async def keep_up() -> None:
         await asyncio.sleep(PREPARE_AFTER_S)
-        try:
-            await runtime.search.keep_up()
-        except Exception:  # a cache: questions bring it up to date by themselves, and say what is wrong
-            log.exception("searching is not being prepared any more")
+        await runtime.search.keep_up()
 
     task = lasting(keep_up, "preparing what is searched", SERVER, may_end=True)
     try:

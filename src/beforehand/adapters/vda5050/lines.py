@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from beforehand.model.broker import Broker, read_broker
-from beforehand.model.errors import BadInputError, UnavailableError
+from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
 
 KEEPALIVE_S = 10
 CONNECT_S = 10.0
@@ -82,6 +82,13 @@ def _bad_file(setting: str, file: str | None, holds: str, error: Exception) -> B
         code="settings.broker",
         hint=f"Look at the setting {setting}.",
     )
+
+
+def is_no_line(error: Exception) -> bool:
+    """Whether it is the line that failed, and not our own code."""
+    from aiomqtt import MqttError
+
+    return isinstance(error, MqttError | OSError | BeforehandError)
 
 
 def why_no_line(error: BaseException, broker: Broker) -> str:

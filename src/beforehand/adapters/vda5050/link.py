@@ -14,7 +14,7 @@ from typing import Any
 
 from beforehand.adapters.sim.roads import Roads
 from beforehand.adapters.vda5050.hall import Hall
-from beforehand.adapters.vda5050.lines import CANCEL_AGAIN_S, broker_of, client_of, why_no_line
+from beforehand.adapters.vda5050.lines import CANCEL_AGAIN_S, broker_of, client_of, is_no_line, why_no_line
 from beforehand.adapters.vda5050.options import VdaOptions
 from beforehand.adapters.vda5050.talk import Talk
 from beforehand.model.broker import Broker
@@ -136,6 +136,9 @@ class VdaLink:
                 if self._connected.is_set():
                     wait_s = FIRST_WAIT_S
                 says = self._down = str(error)[:200] if broker is None else why_no_line(error, broker)
+                if not is_no_line(error):
+                    self._lose(says)
+                    raise
                 log.warning("the line to the broker is down", scene=self._request.scene.name, says=says)
             self._lose(says)
             await asyncio.sleep(wait_s)

@@ -57,16 +57,10 @@ class StateFollower:
                 self._fault = fault.says
             except BeforehandError as error:  # such as a log that cannot be written now
                 log.warning("a cell's state could not be written down", scene=self._name, says=error.says)
-            except Exception:  # a plug-in's bug: the cell is asked again, and the others are followed as before
-                log.exception("a cell could not be followed", scene=self._name)
             await self._change()
 
     async def _change(self) -> None:
         if not isinstance(self._controller, WatchedController):
             await asyncio.sleep(LOOK_S)
             return
-        try:
-            await self._controller.change(LOOK_S)
-        except Exception:
-            log.exception("a controller could not say when it changes", scene=self._name)
-            await asyncio.sleep(LOOK_S)
+        await self._controller.change(LOOK_S)
