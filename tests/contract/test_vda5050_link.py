@@ -3,17 +3,22 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import aiomqtt
 import pytest
 
+from beforehand.adapters.vda5050 import link as link_module
 from beforehand.adapters.vda5050.link import VdaLink, open_vda5050_link
 from beforehand.app.clock import WallClock
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.model.errors import UnavailableError
 from beforehand.model.robot import GoTarget, Telemetry
+from beforehand.ports import tasks
 from beforehand.ports.robot import LinkRequest, RobotLink
+from beforehand.ports.tasks import Watched
 
 from .test_robot_link import (  # noqa: F401  the tests themselves
     SCENE,
@@ -124,3 +129,42 @@ async def test_a_broker_that_comes_back_is_found_again(broker: Mosquitto) -> Non
         heard = await heard_until(link, status(4))
         assert (heard[-1].task_id, heard[-1].node_id, heard[-1].boot) == ("k1", "C", 1)
         await link.close()
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), OSError("the socket")])
+async def test_a_message_that_cannot_be_sent_costs_the_line_and_it_begins_anew(
+    broker: Mosquitto, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    monkeypatch.setattr(tasks, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(link_module, "FIRST_WAIT_S", 0.01)
+    document, failing, told = scene(broker.url), [error], []
+    monkeypatch.setattr(tasks, "watchers", [Told(told)])
+    sound = aiomqtt.Client.publish
+
+    async def publish(client: Any, topic: str, *payload: Any, **more: Any) -> None:
+        if failing and topic.endswith("/order"):
+            raise failing.pop()
+        await sound(client, topic, *payload, **more)
+
+    monkeypatch.setattr(aiomqtt.Client, "publish", publish)
+    async with vehicles(document, speed=5):
+        link = Kept().link(document)
+        await heard_until(link, lambda one: isinstance(one, Telemetry))
+        with suppress(UnavailableError):
+            await link.send(GoTarget("k1", "RB-01", {"id": "B"}))
+        async with asyncio.timeout(60):
+            while failing or await link.read("RB-01") is None:  # noqa: ASYNC110  a line has no event
+                await asyncio.sleep(0.01)
+        await link.send(GoTarget("k2", "RB-01", {"id": "C"}))
+        await heard_until(link, status(4))
+        await link.close()
+    assert [watched.error for watched in told] == (["ValueError: a bug"] if isinstance(error, ValueError) else [])
+
+
+class Told:
+    """Hears of tasks that broke off."""
+
+    def __init__(self, told: list[Watched]) -> None:
+        self.failed = told.append
+
+    def well(self, watched: Watched) -> None: ...
