@@ -18,7 +18,7 @@ from beforehand.model.errors import UnavailableError
 from beforehand.model.robot import GoTarget, Telemetry
 from beforehand.ports import tasks
 from beforehand.ports.robot import LinkRequest, RobotLink
-from beforehand.ports.tasks import Watched
+from beforehand.ports.tasks import TaskOwner, Watched
 
 from .test_robot_link import (  # noqa: F401  the tests themselves
     SCENE,
@@ -168,3 +168,5 @@ class Told:
         self.failed = told.append
 
     def well(self, watched: Watched) -> None: ...
+
+    def note(self, owner: TaskOwner, name: str, error: Exception) -> None: ...

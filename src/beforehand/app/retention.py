@@ -16,6 +16,7 @@ from beforehand.app.runtime import Runtime
 from beforehand.app.settings import Settings
 from beforehand.model.errors import BadInputError, BeforehandError
 from beforehand.ports.log import Log
+from beforehand.ports.tasks import note
 
 log = Log("beforehand.retention")
 DAY_MS = 24 * 60 * 60 * 1000
@@ -124,7 +125,7 @@ async def keep_to_daily(runtime: Runtime, retention: Retention) -> None:
         except BeforehandError as error:
             log.warning("retention could not be kept", says=error.says)
             pause_s = AGAIN_S
-        except Exception:
-            log.exception("retention could not be kept")
+        except Exception as error:
+            note("keeping to the retention", error)
             pause_s = AGAIN_S
         await asyncio.sleep(pause_s)

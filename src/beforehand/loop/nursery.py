@@ -120,10 +120,10 @@ class Nursery:
         self._tell(self._ask_about(watched))
 
     def note(self, owner: TaskOwner, name: str, error: Exception) -> None:
-        """Something small of an owner's failed, such as its picture, and it goes on without it: said once."""
+        """Something of an owner's failed, such as its picture, and it goes on without it: said once."""
+        log.error("something failed, and the rest goes on", owner=owner.id, what=name, exc_info=error)
         if (owner.id, name) not in self._noted:
             self._noted.add((owner.id, name))
-            log.error("something failed, and the rest goes on", owner=owner.id, what=name, exc_info=error)
             self.failed(Watched(name, owner, lasts=False, may_end=True, error=told(error)))
 
     def well(self, watched: Watched) -> None:

@@ -11,7 +11,7 @@ from beforehand.loop.edge import refuse_unled, while_led
 from beforehand.model.errors import Fault, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
-from beforehand.ports.tasks import job, stop
+from beforehand.ports.tasks import job, note, stop
 
 log = Log("beforehand.loop")
 Sending = Callable[[], Awaitable[None]]
@@ -46,8 +46,8 @@ class Outbox:
             await while_led(self._store, sending())
         except (UnavailableError, Fault) as error:  # the machine did not get it; its silence is the decider's to notice
             log.warning("a command did not get through", machine=machine, says=error.says)
-        except Exception:  # a link's bug is that machine's trouble alone
-            log.exception("a command could not be sent", machine=machine)
+        except Exception as error:  # a link's bug is that machine's trouble alone
+            note(f"a command to {machine}", error)
 
     async def close(self) -> None:
         """Send nothing more; what is being sent is cut off."""

@@ -82,6 +82,8 @@ class Watcher(Protocol):
 
     def well(self, watched: Watched) -> None: ...
 
+    def note(self, owner: TaskOwner, name: str, error: Exception) -> None: ...
+
 
 register: set[Watched] = set()
 """Every watched task of this process, whoever owns it."""
@@ -177,6 +179,15 @@ def _is_stopped() -> bool:
 def pause_s(failures: int) -> float:
     """How long to rest after so many failures in a row."""
     return min(FIRST_PAUSE_S * 2.0 ** min(failures - 1, 10), LONGEST_PAUSE_S)
+
+
+def note(name: str, error: Exception, owner: TaskOwner | None = None) -> None:
+    """Something of an owner failed, such as one message, and its task goes on without it: said once."""
+    owner = owner or _owner.get() or SERVER
+    if (hears := _watcher.get() or next(reversed(watchers), None)) is not None:
+        hears.note(owner, name, error)
+    else:
+        log.error("something failed, and the rest goes on", what=name, owner=owner.id, exc_info=error)
 
 
 def _look_later(entry: Watched, watcher: Watcher | None) -> None:

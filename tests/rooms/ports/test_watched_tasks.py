@@ -21,6 +21,8 @@ class Listener:
         self.failures.append((watched.owner_id, watched.name, watched.error, watched.failures))
         self.heard.set()
 
+    def note(self, owner: TaskOwner, name: str, error: Exception) -> None: ...
+
     def well(self, watched: Watched) -> None:
         self.well_again.append(watched.name)
         self.heard.set()

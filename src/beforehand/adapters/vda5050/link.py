@@ -25,7 +25,7 @@ from beforehand.model.machine import options_of
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkRequest, LinkStanding
-from beforehand.ports.tasks import lasting, part, stop
+from beforehand.ports.tasks import lasting, note, part, stop
 
 log = Log("beforehand.vda5050")
 TOPICS = ("state", "connection", "factsheet", "visualization")
@@ -188,8 +188,8 @@ class VdaLink:
             return
         try:
             talk.hear(name, payload, self._now())
-        except Exception:  # whatever one robot says, the others are heard
-            log.exception("a message of a robot could not be followed", robot=talk.robot_id, topic=name)
+        except Exception as error:  # whatever one robot says, the others are heard
+            note(f"what {talk.robot_id} said on {name}", error)
         self._pass_on(talk)
 
     async def _tick(self) -> None:

@@ -20,7 +20,7 @@ from beforehand.model.errors import BeforehandError, ModelAnswerError
 from beforehand.ports.log import Log
 from beforehand.ports.model import Message, Model
 from beforehand.ports.store import EventFilter
-from beforehand.ports.tasks import TaskOwner, job, lasting, stop
+from beforehand.ports.tasks import TaskOwner, job, lasting, note, stop
 
 if TYPE_CHECKING:
     from beforehand.engine.state import RunState
@@ -101,8 +101,8 @@ class Advising:
                 await self._runtime.runs.send(run_id, Advised(self._runtime.now(), decision.id, tuple(proposals)))
         except BeforehandError as error:
             log.warning("there is no proposal", decision=decision.id, says=error.says)
-        except Exception:  # advice is a convenience: a bug in it must not stop the next one
-            log.exception("a proposal could not be made", decision=decision.id)
+        except Exception as error:  # advice is a convenience: a bug in it must not stop the next one
+            note("a proposal after a failure", error)
 
     async def _proposals(self, decision: Decision, run: "RunState") -> list[Proposal]:
         model = self._model(decision)
