@@ -104,6 +104,10 @@ async def test_an_error_in_any_task_stops_nothing_else_and_is_told(at_work: Any)
             await at_work.call("POST", f"/inbox/{decision['id']}", {"verb": "restart"})
         await at_work.until(lambda: set(names) <= {name_of(one) for one in here()})
     assert len(told) == len(names)
+    findings = (await at_work.call("GET", "/doctor"))["checks"]
+    assert any("injected" in one["says"] for one in findings if one["check"] == "task"), findings
+    shown = (await at_work.http.get("/metrics")).text
+    assert "beforehand_tasks_failing 0" not in shown
     for owner in {owner for owner, name in names if name == "the driver"}:
         assert owner in at_work.runtime.nursery.work, "it was started again"
 

@@ -20,6 +20,7 @@ from beforehand.model.finding import Finding
 from beforehand.model.log_identity import UNNAMED
 from beforehand.model.words import counted, in_bytes
 from beforehand.ports.store import Server
+from beforehand.ports.tasks import SERVER, register
 
 OLDEST_PYTHON = (3, 11)
 
@@ -37,9 +38,20 @@ async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str,
     findings += _guarded(otel, settings)
     findings += await engine(settings, brought)
     findings += await machines(settings)
+    findings += failing_tasks()
     findings += await asyncio.to_thread(programs)
     broken = any(finding.state == "broken" for finding in findings)
     return {"ok": not broken, "checks": [finding.wire() for finding in findings]}
+
+
+def failing_tasks() -> list[Finding]:
+    """What breaks off again and again in this process: only a server at work has such tasks."""
+    failing = sorted((one for one in register if one.failures), key=lambda one: (one.owner_id, one.name))
+    hint = "It is begun again by itself; `beforehand inbox` has the decision, the server's log lines the error."
+    return [
+        Finding("task", "missing", f"{(one.owner or SERVER).title}: {one.name} broke off: {one.error}", hint)
+        for one in failing
+    ]
 
 
 def programs() -> list[Finding]:

@@ -7,6 +7,7 @@ from beforehand.app.inbox import list_decisions
 from beforehand.app.runs import list_runs
 from beforehand.app.runtime import Runtime
 from beforehand.model.plan import RunStatus
+from beforehand.ports.tasks import register
 from beforehand.server.sse import Audience
 
 
@@ -16,6 +17,7 @@ async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float, *,
     runs = {status.value: still_open[status.value] for status in RunStatus if not status.is_final}
     decisions = Counter(item["kind"] for item in await list_decisions(runtime))
     driven = 0 if runtime.run_host is None else runtime.run_host.driven
+    failing = sum(one.failures > 0 for one in register)
     lines = [
         *_one("events_total", "counter", "Events in the log.", seq),
         *_one("last_seq", "gauge", "Number of the newest event.", seq),
@@ -28,6 +30,8 @@ async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float, *,
         *_one("sse_clients", "gauge", "Clients that follow a stream.", audience.following),
         *_one("sse_cut_off_total", "counter", "Clients cut off for reading too slowly.", audience.cut_off),
         *_one("telemetry_listeners", "gauge", "Clients that follow live frames.", runtime.telemetry.listeners),
+        *_one("tasks", "gauge", "Tasks at work that somebody watches.", len(register)),
+        *_one("tasks_failing", "gauge", "Those that broke off and are begun again.", failing),
         *_one("uptime_seconds", "gauge", "Seconds since the server started.", round(uptime_s, 3)),
     ]
     return "\n".join(lines) + "\n"
