@@ -65,7 +65,7 @@ def _commands_in(module: str) -> dict[str, str]:
 def _source_of(module: str) -> Path | None:
     """The file of a module, found without importing any package on the way."""
     where: list[str] | None = None
-    name = ""
+    name, path = "", None
     for part in module.split("."):
         name = f"{name}.{part}" if name else part
         spec = PathFinder.find_spec(name, where)

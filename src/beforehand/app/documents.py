@@ -152,7 +152,10 @@ class _Plain:
                 return [self.take(item, depth + 1) for item in value]
             case datetime() | date():
                 return value.isoformat()
-        raise BadInputError(f"{self.name} holds a {type(value).__name__}, which JSON cannot express.", code="document")
+            case _:
+                raise BadInputError(
+                    f"{self.name} holds a {type(value).__name__}, which JSON cannot express.", code="document"
+                )
 
     def _key(self, key: Any) -> str:
         if isinstance(key, str):

@@ -173,5 +173,6 @@ def _code_of(error: Exception) -> int:
         case OSError():
             print_err(f"The system refused: {error}.", "Correct that and try again.")
             return FAILED
-    report_bug(error, debug=is_debug())
-    return FAILED
+        case _:
+            report_bug(error, debug=is_debug())
+            return FAILED

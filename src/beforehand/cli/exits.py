@@ -64,7 +64,8 @@ def code_for(error: "BeforehandError") -> int:
             | errors.ModelBudgetError()
         ):
             return REFUSED
-    return FAILED
+        case _:
+            return FAILED
 
 
 def explain(error: "BeforehandError") -> None:

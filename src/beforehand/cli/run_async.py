@@ -45,6 +45,7 @@ def run_async(main: Coroutine[Any, Any, T], *, log_level: int | None = logging.W
     except asyncio.CancelledError:
         if stopped_by is None:
             raise
+        raise Stopped(code_of(stopped_by), "Stopped.") from None
     if stopped_by is not None:  # also where it was just done: the command has more to do, and is not to do it
         raise Stopped(code_of(stopped_by), "Stopped.")
     return result

@@ -16,11 +16,14 @@ from beforehand.engine.inputs import (
     JudgeStep,
     LeaseMachine,
     MachineAsked,
+    ProbeStep,
+    RunCommand,
     RunInput,
     SetTimer,
     StartStep,
     StepEnded,
     StepJudged,
+    StopStep,
 )
 from beforehand.engine.state import RunState
 from beforehand.engine.tool_catalog import ToolCatalog
@@ -84,7 +87,7 @@ class _Preview:
         self.count += 1
         heapq.heappush(self.due, (ts, self.count, given))
 
-    async def _carry_out(self, command: Any, now: int) -> None:
+    async def _carry_out(self, command: RunCommand, now: int) -> None:
         match command:
             case StartStep():
                 await self._start(command, now)
@@ -97,6 +100,8 @@ class _Preview:
                 self._at(now, MachineAsked(now, command.step_id, command.machine))
             case SetTimer():
                 pass  # nothing is retried or times out in a preview
+            case StopStep() | ProbeStep():
+                pass  # nobody stops it, and it never crashes
 
     async def _judge(self, command: JudgeStep) -> Judgement:
         try:

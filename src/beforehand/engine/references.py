@@ -207,4 +207,5 @@ def describe(value: Any) -> str:
             return f"an object with {name_list(sorted(map(str, value))[:10])}"
         case list() | tuple():
             return f"a list of {len(value)}"
-    return f"a {type(value).__name__}"
+        case _:
+            return f"a {type(value).__name__}"

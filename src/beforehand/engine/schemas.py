@@ -51,8 +51,9 @@ def sentence_of(error: Any) -> str:
         case "maxItems" | "minItems":
             most = "at most" if error.validator == "maxItems" else "at least"
             return f"must have {most} {counted(error.validator_value, 'item')}, not {len(error.instance)}"
-    message: str = error.message
-    return message if len(message) <= 200 else message[:197] + "…"
+        case _:
+            message: str = error.message
+            return message if len(message) <= 200 else message[:197] + "…"
 
 
 def _kind(value: Any) -> str:

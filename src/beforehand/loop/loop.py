@@ -238,12 +238,11 @@ class Loop(Generic[InputT, CommandT]):
         """Durable, or not at all: while the store does not take them, nothing they call for is carried out."""
         while True:
             try:
-                numbered = await self._store.append(events)
+                self.last_seq = (await self._store.append(events))[-1].seq
                 break
             except UnavailableError as error:
                 log.error("the log cannot be written", owner=self.owner, error=error.says)
                 await self._clock.sleep_until(self._clock.now_ms() + STORE_RETRY_MS)
-        self.last_seq = numbered[-1].seq
         if self._watchers:
             self._tell_watchers()
         if self._snapshot is not None:

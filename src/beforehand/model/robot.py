@@ -113,23 +113,27 @@ class CancelTarget:
 
 
 RobotCommand = GoTarget | DriveOn | PauseRobot | ResumeRobot | CancelTarget
-_NAMES: dict[type, str] = {
-    GoTarget: "goTarget",
-    DriveOn: "driveOn",
-    PauseRobot: "pause",
-    ResumeRobot: "resume",
-    CancelTarget: "cancel",
-}
 
 
 def command_wire(command: RobotCommand) -> dict[str, Any]:
     """A command as the log keeps it."""
-    payload: dict[str, Any] = dict(command.payload) if isinstance(command, GoTarget) else {}
-    if isinstance(command, DriveOn):
-        payload = {"order": command.order_key, "at": command.at, "way": list(command.way)}
-    elif isinstance(command, GoTarget) and command.way is not None:
-        payload["way"] = list(command.way)
-    return {"robotId": command.robot_id, "key": command.key, "command": _NAMES[type(command)], "payload": payload}
+    name, payload = _named_with_payload(command)
+    return {"robotId": command.robot_id, "key": command.key, "command": name, "payload": payload}
+
+
+def _named_with_payload(command: RobotCommand) -> tuple[str, dict[str, Any]]:
+    match command:
+        case GoTarget():
+            way = {} if command.way is None else {"way": list(command.way)}
+            return "goTarget", {**command.payload, **way}
+        case DriveOn():
+            return "driveOn", {"order": command.order_key, "at": command.at, "way": list(command.way)}
+        case PauseRobot():
+            return "pause", {}
+        case ResumeRobot():
+            return "resume", {}
+        case CancelTarget():
+            return "cancel", {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,4 +69,5 @@ def in_words(value: Any, deepest: int = DEEPEST) -> str:
             return ", ".join(inside) or "nothing"
         case list() | tuple():
             return ", ".join(in_words(item, deepest - 1) for item in value) or "nothing"
-    return str(value)
+        case _:
+            return str(value)

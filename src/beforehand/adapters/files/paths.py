@@ -169,4 +169,5 @@ def from_os(path: str, error: OSError) -> Fault:
         case errno.EINTR | errno.EAGAIN | errno.EBUSY | errno.EMFILE | errno.ENFILE | errno.EIO | errno.ESTALE:
             said = os.strerror(error.errno)
             return Fault(f"The file system did not answer for {shown(path)}: {said}.", transient=True, code="file.io")
-    return Fault(f"The file system refused {shown(path)}: {error.strerror or error}.", code="file.io")
+        case _:
+            return Fault(f"The file system refused {shown(path)}: {error.strerror or error}.", code="file.io")

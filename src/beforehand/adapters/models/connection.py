@@ -136,7 +136,8 @@ def _words(part: Any) -> str:
             return part.content
         case ToolCallPart():
             return _arguments(part.args)
-    return ""
+        case _:
+            return ""
 
 
 def _more(event: Any) -> str:
@@ -145,7 +146,8 @@ def _more(event: Any) -> str:
             return text
         case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=arguments)):
             return _arguments(arguments)
-    return ""
+        case _:
+            return ""
 
 
 def _arguments(given: str | dict[str, Any] | None) -> str:

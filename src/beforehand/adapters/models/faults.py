@@ -50,7 +50,8 @@ def told(error: Exception, access: Access) -> ModelError:
             return declined(access)
         case said.ModelHTTPError():
             return ModelError(f"{_who(access)} failed{code}.", hint="Try again later.")
-    return ModelAnswerError(f"What {_who(access, lower=True)} sent is not readable as an answer.")
+        case _:
+            return ModelAnswerError(f"What {_who(access, lower=True)} sent is not readable as an answer.")
 
 
 def broke_off(access: Access) -> ModelUnreachableError:

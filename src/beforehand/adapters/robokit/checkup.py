@@ -96,18 +96,28 @@ async def check_robot(host: str, ports: Mapping[str, int], now_ms: Callable[[], 
         client.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    status: Mapping[str, Any]
+    reading: Reading
+    trip_ms: float
+    clock_offset: int | None
+
+
+async def _one_look(client: RobotClient, now_ms: Callable[[], int]) -> _Look:
+    began, loop_began = now_ms(), asyncio.get_running_loop().time()
+    status = await client.all_status()
+    trip_ms = 1000 * (asyncio.get_running_loop().time() - loop_began)
+    reading = read_status(status, await client.task(), RobokitOptions(client.host, client.ports))
+    offset = None if reading.clock_ms is None else reading.clock_ms - (began + round(trip_ms / 2))
+    return _Look(status, reading, trip_ms, offset)
+
+
 async def _look_at(client: RobotClient, now_ms: Callable[[], int]) -> Checkup:
     info = (await client.meet()).body
     await _learn(client)
-    trips, clock_offset = [], None
-    for _ in range(TRIES):
-        began, loop_began = now_ms(), asyncio.get_running_loop().time()
-        status = await client.all_status()
-        trips.append(1000 * (asyncio.get_running_loop().time() - loop_began))
-        options = RobokitOptions(client.host, client.ports)
-        reading = read_status(status, await client.task(), options)
-        if reading.clock_ms is not None:
-            clock_offset = reading.clock_ms - (began + round(trips[-1] / 2))
+    looks = [await _one_look(client, now_ms) for _ in range(TRIES)]
+    status, reading = looks[-1].status, looks[-1].reading
     stations = (await client.look(no.STATIONS) or {}).get("stations")
     opened, closed = await _doors(client)
     found = Checkup(
@@ -119,8 +129,8 @@ async def _look_at(client: RobotClient, now_ms: Callable[[], int]) -> Checkup:
         tuple(alarms_of(status, "fatals", "errors")),
         tuple(alarms_of(status, "warnings")),
         await client.holder(),
-        clock_offset,
-        tuple(trips),
+        next((look.clock_offset for look in reversed(looks) if look.clock_offset is not None), None),
+        tuple(look.trip_ms for look in looks),
         tuple(name for name in SENSORS if status.get(name) not in (None, [])),
         len(stations) if isinstance(stations, list) else None,
         opened,

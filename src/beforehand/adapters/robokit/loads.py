@@ -42,10 +42,11 @@ def _reading(sensor: str, value: Any, pressure: float | None) -> bool | None:
         case "fork_pressure_actual":
             number = isinstance(value, int | float) and not isinstance(value, bool)
             return value >= (GUESSED_PRESSURE if pressure is None else pressure) if number else None
-    if isinstance(value, list):
-        told = [one for one in value if isinstance(one, bool | int)]
-        return any(told) if told else None
-    return bool(value) if isinstance(value, bool | int) else None
+        case _:
+            if isinstance(value, list):
+                told = [one for one in value if isinstance(one, bool | int)]
+                return any(told) if told else None
+            return bool(value) if isinstance(value, bool | int) else None
 
 
 def _outlined(region: Any) -> bool | None:

@@ -178,7 +178,8 @@ class WireRobot:
             case _ if number in _COMMANDS:
                 self.heard.append((number, asked))
                 return await self._command(number, asked)
-        return None
+            case _:
+                return None
 
     def _listed(self, task_id: str) -> dict[str, Any]:
         status = self._hall.status_of(self.robot_id, task_id)
@@ -222,6 +223,8 @@ class WireRobot:
                 return ResumeRobot(own, self.robot_id)
             case no.CANCEL:
                 return CancelTarget(own, self.robot_id)
+            case _:
+                pass
         task_id = asked.get("task_id")
         payload = {name: value for name, value in asked.items() if name not in ("task_id", "source_id")}
         source, target = asked.get("source_id"), asked.get("id")

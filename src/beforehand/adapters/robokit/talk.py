@@ -263,14 +263,7 @@ class Talk:
         now_ms = self._clock.now_ms()
         if refused is None:
             return Ack(command.key, self.robot_id, now_ms)
-        what = {
-            GoTarget: "the order",
-            DriveOn: "to drive on",
-            PauseRobot: "to pause",
-            ResumeRobot: "to go on",
-            CancelTarget: "to cancel",
-        }
-        says = refused.says(self.robot_id, what[type(command)])
+        says = refused.says(self.robot_id, _what_it_asks(command))
         self._standing.note_trouble(says)
         return Ack(command.key, self.robot_id, now_ms, False, refused.code, says)
 
@@ -284,3 +277,17 @@ class Talk:
         """Give control back, and go."""
         await self._control.give_back()
         self._client.close()
+
+
+def _what_it_asks(command: RobotCommand) -> str:
+    match command:
+        case GoTarget():
+            return "the order"
+        case DriveOn():
+            return "to drive on"
+        case PauseRobot():
+            return "to pause"
+        case ResumeRobot():
+            return "to go on"
+        case CancelTarget():
+            return "to cancel"

@@ -207,7 +207,10 @@ def _evaluated(
     if metrics:
         sql = f"SELECT {', '.join(_metric_columns(metrics))} FROM {asker.table} WHERE {where.text}"
         found |= _finished(metrics, asker.rows(sql, where.values)[0])
-    return {one.name: found[one.name] if one.name in found else _one(asker, one, where) for one in wanted}
+    return {
+        one.name: found[one.name] if isinstance(one, Metric) or one.name in found else _one(asker, one, where)
+        for one in wanted
+    }
 
 
 def _metric_columns(metrics: Sequence[Metric]) -> list[str]:
@@ -222,7 +225,7 @@ def _finished(metrics: Sequence[Metric], values: Sequence[Any]) -> dict[str, Any
     return found
 
 
-def _one(asker: Asker, wanted: Aggregation, where: Sql) -> dict[str, Any]:
+def _one(asker: Asker, wanted: Percentiles | TopHits | Split | Terms | Histogram, where: Sql) -> dict[str, Any]:
     match wanted:
         case Percentiles():
             return _percentiles(asker, wanted, where)
@@ -234,7 +237,6 @@ def _one(asker: Asker, wanted: Aggregation, where: Sql) -> dict[str, Any]:
             return _terms(asker, wanted, where)
         case Histogram():
             return _histogram(asker, wanted, where)
-    raise TypeError(wanted)
 
 
 def _percentiles(asker: Asker, wanted: Percentiles, where: Sql) -> dict[str, Any]:

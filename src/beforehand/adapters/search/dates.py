@@ -99,7 +99,8 @@ def floor(moment: datetime, unit: str) -> datetime:
             return moment.replace(minute=0, second=0, microsecond=0)
         case "m":
             return moment.replace(second=0, microsecond=0)
-    return moment.replace(microsecond=0)
+        case _:
+            return moment.replace(microsecond=0)
 
 
 def shifted(moment: datetime, number: int, unit: str) -> datetime:

@@ -63,7 +63,8 @@ class Queries:
                 return _boolean(field, given)
             case "long" | "double":
                 return number(field, given)
-        return str(given).lower() if isinstance(given, bool) else str(given)
+            case "keyword" | "text":
+                return str(given).lower() if isinstance(given, bool) else str(given)
 
     def term(self, body: Any) -> Sql:
         name, given = one_entry(body, "term")

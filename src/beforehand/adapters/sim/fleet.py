@@ -242,6 +242,8 @@ class SimFleet:
                 mishaps.strike(self._yard, body, FaultSpec.model_validate(arg), at_ms)
             case "heal":
                 mishaps.heal(self._yard, body, FaultSpec.model_validate(arg), at_ms)
+            case _:
+                pass
 
     def _period(self, at_ms: int) -> None:
         """The regular reports: of those on their way each time, of the others at the heartbeat."""

@@ -50,21 +50,25 @@ def take(yard: Yard, body: Body, command: RobotCommand, now_ms: int) -> Answer:
     known = body.answers.get(command.key)
     if known is not None:
         return Answer(*known)
-    match command:
-        case GoTarget():
-            answer = _take_target(yard, body, command, now_ms)
-        case DriveOn():
-            answer = _drive_on(yard, body, command, now_ms)
-        case PauseRobot():
-            answer = _pause(yard, body, now_ms)
-        case ResumeRobot():
-            answer = resume(yard, body, "paused", now_ms)
-        case CancelTarget():
-            answer = cancel(yard, body, now_ms)
+    answer = _taken(yard, body, command, now_ms)
     body.answers[command.key] = [answer.ok, answer.code, answer.says]
     if len(body.answers) > _ANSWERS_KEPT:
         del body.answers[next(iter(body.answers))]
     return answer
+
+
+def _taken(yard: Yard, body: Body, command: RobotCommand, now_ms: int) -> Answer:
+    match command:
+        case GoTarget():
+            return _take_target(yard, body, command, now_ms)
+        case DriveOn():
+            return _drive_on(yard, body, command, now_ms)
+        case PauseRobot():
+            return _pause(yard, body, now_ms)
+        case ResumeRobot():
+            return resume(yard, body, "paused", now_ms)
+        case CancelTarget():
+            return cancel(yard, body, now_ms)
 
 
 def _take_target(yard: Yard, body: Body, command: GoTarget, now_ms: int) -> Answer:

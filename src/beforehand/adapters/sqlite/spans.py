@@ -50,6 +50,7 @@ def stretches(connection: sqlite3.Connection, low: int, high: int, only: EventFi
         yield low, high
         return
     spans = _spans_of(connection, low // SPAN, high // SPAN, only)
+    first = low // SPAN
     for place, span in enumerate(spans):
         if place == 0 or spans[place - 1] != span - 1:
             first = span

@@ -283,6 +283,8 @@ class Talk:
                 seen = decoded(Visualization, payload)
                 if isinstance(seen, Visualization):
                     self._see(seen, now)
+            case _:
+                pass
 
     def _see(self, seen: Visualization, now: int) -> None:
         """Where it is between two states; what else it said lately stays so."""

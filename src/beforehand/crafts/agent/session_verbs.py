@@ -33,7 +33,7 @@ async def end_session(
     """
     row = await sessions.open_row(session_id)
     says = f"Ended by {by or 'a person'}{f': {note}' if note else ''}."
-    driver = sessions.live.get(session_id)
+    driver, verdict = sessions.live.get(session_id), None
     if driver is None:
         verdict = await sessions.settle(row, CalledOff(says, turn=turn))
         driver = sessions.live.get(session_id)

@@ -89,6 +89,7 @@ async def _have_it_written(runtime: Runtime, command: RunWorker, state: Question
     model = open_logged_model(runtime, state)
     messages = [Message("user", f"Now it is {iso(runtime.now())}.\nQuestion: {words}")]
     system = SYSTEM + told_indexes(_indexes())
+    problem = ""
     try:
         for _ in range(TRIES):
             answer = await model.answer(Ask(tuple(messages), system=system, schema=SCHEMA))

@@ -84,7 +84,8 @@ class _Clause:
                 return self._routine(self._past(end, (*ARTICLES, "routine")))
             case None:
                 return self._routine(0)
-        return []
+            case _:
+                return []
 
     def _place(self, at: int) -> list[Problem]:
         at = self._past(at, (*_AT, *ARTICLES, "from"))

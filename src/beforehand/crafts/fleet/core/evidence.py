@@ -101,10 +101,11 @@ def _judged(order: Order, report: Telemetry, late: bool) -> Verdict:
             return _failed(order, report)
         case 6:
             return _six(order, report, named)
-    if order.called_off or named:
-        return _by_what_is_seen(order, report)
-    says = f"{order.robot_id} no longer knows its order."
-    return _doubt(order, report, "robot.order_lost", says, claimed=True)
+        case _ if order.called_off or named:
+            return _by_what_is_seen(order, report)
+        case _:
+            says = f"{order.robot_id} no longer knows its order."
+            return _doubt(order, report, "robot.order_lost", says, claimed=True)
 
 
 # What the robot claims

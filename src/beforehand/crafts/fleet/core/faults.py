@@ -124,6 +124,8 @@ def _timed_out(board: Board, task: Task) -> None:
         case "running":
             says = f"{task.robot_id} did not finish the {task.step} within {settings.step_timeout_s:g} s."
             board.faults.append(Fault(task.task_id, "task.step_timeout", says, "retry"))
+        case "none" | "due" | "paused" | "canceling":
+            pass  # nothing is to be done by the robot now
 
 
 def _not_seen_to_begin(board: Board, task: Task) -> None:

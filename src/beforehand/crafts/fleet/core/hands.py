@@ -31,6 +31,8 @@ def follow_hands(hall: Hall, given: Iterable[FleetInput], verdict: Verdict[Any])
                 hall.set_load(one.robot_id, one.value == "loaded")
             case AnswerDecision(verb="unloaded"):
                 _unloaded(hall, one.decision_id, verdict)
+            case _:
+                pass  # nobody's hands moved anything
 
 
 def _moved(hall: Hall, event: Event) -> None:

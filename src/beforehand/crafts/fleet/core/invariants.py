@@ -48,6 +48,8 @@ class Invariants:
                 self._dropped(event)
             case "robotUpdated":
                 self._robot(event)
+            case _:
+                pass
 
     def end(self) -> list[str]:
         """What can only be said when no more events come."""

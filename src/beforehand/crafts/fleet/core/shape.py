@@ -205,8 +205,9 @@ def _says(item: Any) -> str:
             return f"{given} is not a list; write it in square brackets."
         case "bool_type":
             return f"{given} is neither true nor false."
-    text = str(item["msg"])
-    return f"{given} cannot be used: {text[:1].lower()}{text[1:]}."
+        case _:
+            text = str(item["msg"])
+            return f"{given} cannot be used: {text[:1].lower()}{text[1:]}."
 
 
 def _short(value: Any) -> str:

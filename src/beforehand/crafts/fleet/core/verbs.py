@@ -42,7 +42,7 @@ from beforehand.model.decision import Answer
 from beforehand.model.event import iso
 from beforehand.model.fleet import Task
 from beforehand.model.reason import unknown
-from beforehand.model.robot import CancelTarget
+from beforehand.model.robot import Ack, CancelTarget, Telemetry
 
 Effect = Callable[[Board, Task, Any], None]
 
@@ -65,6 +65,8 @@ def people(board: Board) -> Board:
                 _answer(board, given)
             case RequestTransport():
                 request_transport(board, given)
+            case Telemetry() | Ack():
+                pass  # what robots say is taken in before
     return board
 
 

@@ -45,6 +45,11 @@ def answer_of(question: Question, found: Found, index: Index) -> Answer:
             return _when(question, found)
         case "share":
             return _share(question, found)
+        case "count" | "top" | "measure" | "distinct":
+            return _reckoned(question, found, index)
+
+
+def _reckoned(question: Question, found: Found, index: Index) -> Answer:
     if question.group or question.interval:
         return _grouped(question, found, index)
     if question.how or question.act == "distinct":

@@ -121,7 +121,8 @@ def _doing(question: Question) -> str:
             return f"the number of different values of {measure} of"
         case "share":
             return "the share of"
-    return f"the {_HOW[question.how]} {measure} of" if question.how else "the number of"
+        case "count" | "top" | "measure":
+            return f"the {_HOW[question.how]} {measure} of" if question.how else "the number of"
 
 
 def _filter_says(one: Filter) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from beforehand.crafts.rounds.core.deciding import decide
 from beforehand.crafts.rounds.core.inputs import (
     Asked,
+    AskPerson,
     CalledOff,
     CallPlanner,
     Command,
@@ -20,6 +21,7 @@ from beforehand.crafts.rounds.core.inputs import (
     PlannerFailed,
     QuestionInput,
     RunWorker,
+    StopWorker,
     Synthesise,
     Synthesised,
     SynthesisFailed,
@@ -98,6 +100,8 @@ class _Player:
                 self._results[command.sub_goal] = self.result_of(command)
             case Synthesise():
                 self._inputs.append(self._words(command))
+            case StopWorker() | AskPerson():
+                pass  # no worker runs on, and no person is asked
 
     def _decision(self, round: int) -> QuestionInput:
         if self._decisions:

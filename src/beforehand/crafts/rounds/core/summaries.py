@@ -28,7 +28,8 @@ def summary_of(value: Any) -> str:
             return f"object, {counted(len(value), 'field')}{_names(value)}"
         case list() | tuple():
             return f"list, {counted(len(value), 'item')}{_of(value)}"
-    return type(value).__name__
+        case _:
+            return type(value).__name__
 
 
 def _names(value: Mapping[str, Any]) -> str:
@@ -57,7 +58,8 @@ def _kind(value: Any) -> str:
             return "text"
         case Mapping():
             return "object"
-    return "a list"
+        case _:
+            return "a list"
 
 
 def summaries_of(outputs: Mapping[str, Any]) -> dict[str, str]:
