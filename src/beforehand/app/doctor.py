@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.clock import STEP_MS, wall_ms
 from beforehand.app.private_files import refuse_half_restored
 from beforehand.app.settings import Settings
 from beforehand.app.stores import check_store, open_reading, read_leader, read_servers, store_exists
@@ -18,7 +19,7 @@ from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError
 from beforehand.model.finding import Finding
 from beforehand.model.log_identity import UNNAMED
-from beforehand.model.words import counted, in_bytes
+from beforehand.model.words import counted, duration, in_bytes
 from beforehand.ports.store import Server
 from beforehand.ports.tasks import SERVER, register
 
@@ -31,7 +32,7 @@ async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str,
     findings += [Finding("settings", "missing", warning, "") for warning in settings.warnings]
     for check in (home, store, leader, tokens, tls):
         findings += await asyncio.to_thread(_guarded, check, settings)
-    findings.append(await log(settings))
+    findings += await log(settings)
     findings += await age(settings)
     findings += tools(brought)
     findings += _guarded(model, settings)
@@ -125,16 +126,26 @@ def _standing_by(servers: Sequence[Server]) -> str:
     return f"; {', '.join(names)} {'stands' if len(names) == 1 else 'stand'} by" if names else ""
 
 
-async def log(settings: Settings) -> Finding:
+async def log(settings: Settings) -> list[Finding]:
     """Whether the home's log can be read, opened the way every other command opens it."""
     try:
         if not await asyncio.to_thread(store_exists, settings.database):
-            return Finding("log", "ok", "Nothing is remembered yet.")
+            return [Finding("log", "ok", "Nothing is remembered yet.")]
         async with open_reading(settings.database) as store:
             count = await store.last_seq()
+            newest = await store.events(count - 1, 1) if count else []
     except BeforehandError as error:
-        return Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")
-    return Finding("log", "ok", f"{counted(count, 'event')}.")
+        return [Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")]
+    return [Finding("log", "ok", f"{counted(count, 'event')}."), _clock(newest[0].ts if newest else 0)]
+
+
+def _clock(newest_ms: int) -> Finding:
+    """Whether this machine's clock can be right, by the newest event there is."""
+    late_ms = newest_ms - wall_ms()
+    if late_ms < STEP_MS:
+        return Finding("clock", "ok", "No event is later than this machine's clock.")
+    told = f"The newest event is {duration(late_ms)} later than this machine's clock"
+    return Finding("clock", "missing", f"{told}; the log's clock waits for it.", "Keep the machine's clock with NTP.")
 
 
 async def age(settings: Settings) -> list[Finding]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from beforehand.adapters.files.workspace import DiskWorkspace
-from beforehand.app.clock import WallClock
+from beforehand.app.clock import WallClock, follow_the_log
 from beforehand.app.craft import Craft, Owner, Parts, Scenes
 from beforehand.app.crafts import Crafts, load_crafts, unavailable
 from beforehand.app.extensions import Extensions, built_in_extensions, load_plugins
@@ -227,6 +227,7 @@ async def open_runtime(
 
 async def begin_leading(runtime: Runtime) -> None:
     """The home is led from now on: plans can be run, answers are taken, and what a crash left behind is settled."""
+    await follow_the_log(runtime.clock, runtime.store)
     _drop_mark(runtime)
     runtime.identity, runtime.mark = await settle_identity(runtime.store, runtime.settings.home)
     keep_mark(runtime)

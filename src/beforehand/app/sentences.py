@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 
-from beforehand.model.words import counted
+from beforehand.app.clock import STEP_MS
+from beforehand.model.words import counted, duration
 
 Data = Mapping[str, Any]
 _ENDS = {
@@ -80,6 +81,19 @@ def _short(text: str) -> str:
     return line if len(line) <= 120 else f"{line[:119]}…"
 
 
+def clock_stepped(data: Data) -> str:
+    by_ms, ahead_ms = int(data["byMs"]), int(data["aheadMs"])
+    if data["atStart"]:
+        told = f"The clock of this machine is {duration(-ahead_ms)} behind the newest event."
+    else:
+        told = f"The clock of this machine was set {'forward' if by_ms > 0 else 'back'} by {duration(abs(by_ms))}."
+    if abs(ahead_ms) < STEP_MS:
+        return f"{told} It agrees with the log's clock again."
+    way = "faster" if ahead_ms > 0 else "slower"
+    rest = f"{told} Waits and ages stay as they are; the log's clock goes a twentieth {way} until the two agree."
+    return f"{rest} A restart of the server takes the new time at once." if ahead_ms > 0 else rest
+
+
 SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "planCreated": _plan_created,
     "planEdited": lambda data: f"Version {data['version']} of {_name(data, data['id'])} was made.",
@@ -95,6 +109,7 @@ SENTENCES: Mapping[str, Callable[[Data], str]] = {
     "decisionWithdrawn": lambda data: f"No longer asked: {_ended(data['title'])}",
     "everythingHeld": lambda data: f"Everything is held{_by(data)}.",
     "everythingCleared": lambda data: f"Everything goes on{_by(data)}.",
+    "clockStepped": clock_stepped,
     "requestDone": lambda data: f"A request was done{_by(data)}: {data['what']}.",
     "requestMade": lambda data: f"{data['by'] or 'Somebody'} asked for it: {data['what']}.",
     "archivesDeleted": lambda data: f"{counted(data['events'], 'event')} of old archives were deleted{_by(data)}.",

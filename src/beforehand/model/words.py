@@ -71,3 +71,17 @@ def in_words(value: Any, deepest: int = DEEPEST) -> str:
             return ", ".join(in_words(item, deepest - 1) for item in value) or "nothing"
         case _:
             return str(value)
+
+
+def duration(ms: int) -> str:
+    """A length of time in its two biggest units: `1 h`, `2 min 5 s`, `30 days`."""
+    seconds = round(ms / 1000)
+    parts = [
+        (seconds // 86_400, "day" if seconds // 86_400 == 1 else "days"),
+        (seconds // 3_600 % 24, "h"),
+        (seconds // 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ]
+    first = next((place for place, (count, _) in enumerate(parts) if count), len(parts) - 1)
+    named = [f"{count} {unit}" for count, unit in parts[first : first + 2] if count]
+    return " ".join(named) or "0 s"

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Any
 
+from beforehand.app.clock_steps import tell_steps
 from beforehand.app.retention import keep_to_daily, retention_of
 from beforehand.app.runs import recover_runs
 from beforehand.app.runtime import Runtime, open_runtime
@@ -76,7 +77,8 @@ async def _serve_alone(
 
             app = create_app(runtime, host=settings["host"], local=is_local(bound))
             recording = recording_tokens(runtime, app.state.tokens)
-            async with preparing_for_questions(runtime), keeping_to_retention(runtime), recording, renewing(tls):
+            beside = (preparing_for_questions(runtime), keeping_to_retention(runtime), telling_clock_steps(runtime))
+            async with beside[0], beside[1], beside[2], recording, renewing(tls):
                 listener = Listener(app, started=started, stopping=stopping, tls=tls.context if tls else None)
                 try:
                     await listener.serve(sockets=[bound])
@@ -122,6 +124,16 @@ async def keeping_to_retention(runtime: Runtime) -> AsyncIterator[None]:
         yield
     finally:
         await stop(tasks)
+
+
+@asynccontextmanager
+async def telling_clock_steps(runtime: Runtime) -> AsyncIterator[None]:
+    """Where the machine's clock is set, it is told."""
+    task = asyncio.create_task(tell_steps(runtime))
+    try:
+        yield
+    finally:
+        await stop([task])
 
 
 @asynccontextmanager

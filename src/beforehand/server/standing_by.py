@@ -38,6 +38,7 @@ from beforehand.server.serve import (
     recover,
     refuse_without_tokens,
     renewing,
+    telling_clock_steps,
 )
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class Turns:
         await begin_leading(runtime)
         await recover(runtime, self._scenes, anew=anew)
         await self.now.stack.enter_async_context(keeping_to_retention(runtime))
+        await self.now.stack.enter_async_context(telling_clock_steps(runtime))
         if self.tokens is not None:
             await self.now.stack.enter_async_context(recording_tokens(runtime, self.tokens))
         runtime.stands_by = False

@@ -6,9 +6,10 @@ whatever the clocks of their machines say. Two things spare the wait: a lead tha
 process is gone from the very machine of whoever looks.
 """
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from beforehand.ports.ticks import ticks_ns
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
@@ -62,7 +63,7 @@ class Stillness:
 
 def now_s() -> float:
     """A clock that only goes forward and that also counts the time a machine slept."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+    return ticks_ns() / 1e9
 
 
 def this_machine() -> str:

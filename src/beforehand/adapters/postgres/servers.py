@@ -9,15 +9,15 @@ if TYPE_CHECKING:
 
 SERVER = "server"
 """How a server signs that it leads; commands that lead for a moment sign otherwise."""
-SERVERS = (
-    "SELECT id, url, host, pid FROM servers WHERE seen > clock_timestamp() - interval '5 seconds' ORDER BY url, id"
-)
-_WAITING = "SELECT EXISTS (SELECT FROM servers WHERE seen > clock_timestamp() - interval '2 seconds')"
+_WITHIN = "seen BETWEEN clock_timestamp() - interval '{0} seconds' AND clock_timestamp() + interval '{0} seconds'"
+"""A signature from the future is from before the database's clock was set back, and says nothing of now."""
+SERVERS = f"SELECT id, url, host, pid FROM servers WHERE {_WITHIN.format(5)} ORDER BY url, id"
+_WAITING = f"SELECT EXISTS (SELECT FROM servers WHERE {_WITHIN.format(2)})"
 _SIGN = (
     "INSERT INTO servers (id, url, host, pid, seen) VALUES (%s, %s, %s, %s, clock_timestamp()) ON CONFLICT (id)"
     " DO UPDATE SET url = excluded.url, seen = excluded.seen"
 )
-_FORGET = "DELETE FROM servers WHERE seen < clock_timestamp() - interval '1 minute'"
+_FORGET = "DELETE FROM servers WHERE abs(extract(epoch FROM clock_timestamp() - seen)) > 60"
 
 
 async def sign(line: "Line", server: Server) -> None:

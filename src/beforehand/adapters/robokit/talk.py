@@ -75,7 +75,7 @@ class Talk:
         order = Order.kept(kept["order"]) if kept and kept.get("order") else None
         self._telling = Telling(robot_id, self._client, self._control, order, keep)
         self._boot = int((kept or {}).get("boot", 1))
-        self._uptime = Uptime((kept or {}).get("bornMs"))
+        self._uptime = Uptime((kept or {}).get("bornMs"), (kept or {}).get("upMs", 0))
         self._seq = clock.now_ms()
         """Counts up over restarts of this process, too: it begins at the time."""
         self._last: Telemetry | None = None
@@ -90,7 +90,7 @@ class Talk:
     def kept(self) -> dict[str, Any]:
         """What the next process needs to know: the last order, by the key the robot has it under."""
         order = None if self._telling.order is None else self._telling.order.wire()
-        return {"order": order, "boot": self._boot, "bornMs": self._uptime.born_ms}
+        return {"order": order, "boot": self._boot, "bornMs": self._uptime.born_ms, "upMs": self._uptime.up_ms}
 
     # -- looking
 

@@ -23,6 +23,7 @@ from beforehand.model.robot import Ack, GoTarget, RobotCommand, Telemetry
 _VERSION = 1
 MOST_KEYS = 500
 _QUIET_STEP_MS = 10_000
+_MOST_LOOKS = 10_000
 _FLAT = 0.00005
 """Less than this is reported as no charge at all."""
 
@@ -54,7 +55,7 @@ class SimFleet:
         self._queue: list[tuple[int, int, str, str, Any]] = []
         self._count = 0
         self._now_ms: int | None = None
-        self._quiet = False
+        self._quiet, self._quiet_step_ms = False, _QUIET_STEP_MS
         self._out: list[Telemetry | Ack] = []
         self._fault_keys: list[str] = []
 
@@ -88,10 +89,20 @@ class SimFleet:
 
     def settle(self, now_ms: int) -> None:
         """Let time pass with nobody listening, as between two runs of a server: robots go on, reports are lost."""
+        self._play_quietly(now_ms)
+        self._out = []
+
+    def catch_up(self, now_ms: int) -> None:
+        """Let a long time pass at once, as after a machine has slept: what was done is done, old reports are lost."""
+        self._play_quietly(now_ms)
+        self._out = [item for item in self._out if isinstance(item, Ack)]
+
+    def _play_quietly(self, now_ms: int) -> None:
+        """Let time pass in so few looks that any time passes soon; then everybody reports anew."""
+        self._quiet_step_ms = max(_QUIET_STEP_MS, (now_ms - (self._now_ms or now_ms)) // _MOST_LOOKS)
         self._quiet = True
         now_ms = self._play(now_ms)
         self._quiet = False
-        self._out = []
         self._queue = [item for item in self._queue if item[3] != "period"]
         heapq.heapify(self._queue)
         self._put(now_ms, "", "period", None)
@@ -247,7 +258,7 @@ class SimFleet:
 
     def _period(self, at_ms: int) -> None:
         """The regular reports: of those on their way each time, of the others at the heartbeat."""
-        self._put(at_ms + (_QUIET_STEP_MS if self._quiet else self.settings.period_ms), "", "period", None)
+        self._put(at_ms + (self._quiet_step_ms if self._quiet else self.settings.period_ms), "", "period", None)
         standing_ms, costs = at_ms - self._heartbeat_ms, self._yard.costs
         for body in self._bodies.values():
             if (body.leg is not None and not body.halts) or body.reported_ms <= standing_ms:

@@ -15,6 +15,8 @@ from beforehand.ports.robot import LinkRequest
 
 log = Log("beforehand.sim")
 _STEP_MS = 100
+_ASLEEP_MS = 600_000
+"""When so much has passed since the last look, nobody wants to hear every report of it."""
 
 Keep = Callable[[Mapping[str, Any]], None]
 
@@ -45,8 +47,12 @@ class SimLink:
         self._changed = True
 
     async def reports(self) -> AsyncIterator[Telemetry | Ack]:
+        last_ms = self._clock.now_ms()
         while self._open:
             now_ms = self._clock.now_ms()
+            if now_ms - last_ms > _ASLEEP_MS:
+                self.fleet.catch_up(now_ms)
+            last_ms = now_ms
             for report in self.fleet.advance(now_ms):
                 yield report
             if self._changed and now_ms >= self._keep_from_ms:

@@ -20,6 +20,7 @@ class Heard:
     counts: bool = False
     """Whether its states have been seen to have different numbers; some vehicles give all of them the same."""
     old_id: int | None = None
+    old_ms: int | None = None
     old: int = 0
     """States in a row that seemed old, each newer than the one before: then the vehicle counts anew."""
 
@@ -33,12 +34,18 @@ class Heard:
             behind = state.header_id <= self.header_id if self.counts else (since_ms or 0) < 0
             older = behind and not (since_ms or 0) > 0
         if older:
-            follows = self.old_id is not None and state.header_id is not None and state.header_id > self.old_id
-            self.old, self.old_id = (self.old + 1 if follows else 1), state.header_id
+            follows = self._follows(state, made_ms)
+            self.old, self.old_id, self.old_ms = (self.old + 1 if follows else 1), state.header_id, made_ms
             if self.old < OLD_IN_A_ROW:
                 return True
-        self.header_id, self.sent_ms, self.old, self.old_id = state.header_id, made_ms, 0, None
+        self.header_id, self.sent_ms, self.old, self.old_id, self.old_ms = state.header_id, made_ms, 0, None, None
         return False
+
+    def _follows(self, state: State, made_ms: int | None) -> bool:
+        """Whether it was made after the last one that seemed old: by its number, or by its time where numbers stand."""
+        if self.counts:
+            return self.old_id is not None and state.header_id is not None and state.header_id > self.old_id
+        return self.old_ms is not None and made_ms is not None and made_ms > self.old_ms
 
 
 def moved(state: State, seen: Visualization) -> State | None:
