@@ -91,6 +91,7 @@ def find_tmpfs() -> str | None:
 
 FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "bash": (lambda: find_executable("bash"), "install the Debian package bash"),
+    "cc": (lambda: find_executable("cc"), "install the Debian packages gcc and libc6-dev"),
     "chromium": (
         lambda: find_executable("chromium-headless-shell", "chromium"),
         "install the Debian package chromium-headless-shell",

@@ -25,13 +25,15 @@ class UpProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._http: httpx2.AsyncClient
 
-    async def start(self, scene: Mapping[str, Any]) -> None:
+    async def start(self, scene: Mapping[str, Any], *more: str) -> None:
+        """With this scene, and with `more` of those that come along."""
         (self.folder / "scene.yaml").write_text(yaml.safe_dump(dict(scene)))
         clean = {name: value for name, value in os.environ.items() if not name.startswith("BEFOREHAND_")}
         with (self.folder / "up.log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *(str(Path(sys.executable).parent / "beforehand"), "up", "--no-open", "--port", "0"),
                 *("--scene", "scene.yaml"),
+                *(word for name in more for word in ("--scene", name)),
                 cwd=self.folder,
                 env={**clean, **self._settings},
                 stdout=subprocess.PIPE,
@@ -42,6 +44,10 @@ class UpProcess:
         assert first.startswith("Beforehand is at http://"), (self.folder / "up.log").read_text()[-2000:]
         self._http = httpx2.AsyncClient(base_url=f"{first.split()[-1]}/api/v1", trust_env=False, timeout=30)
 
+    @property
+    def pid(self) -> int | None:
+        return self._process and self._process.pid
+
     async def kill(self) -> None:
         if self._process is not None and self._process.returncode is None:
             self._process.send_signal(signal.SIGKILL)
@@ -50,7 +56,8 @@ class UpProcess:
 
     async def call(self, method: str, path: str, body: Document | None = None) -> Any:
         answer = await self._http.request(method, path, json=body)
-        return answer.raise_for_status().json()
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:1000]}"
+        return answer.json()
 
     def events(self) -> list[Document]:
         return [json.loads(line) for line in self._ask_log("SELECT line FROM events ORDER BY seq")]

@@ -75,7 +75,7 @@ class Talk:
         order = Order.kept(kept["order"]) if kept and kept.get("order") else None
         self._telling = Telling(robot_id, self._client, self._control, order, keep)
         self._boot = int((kept or {}).get("boot", 1))
-        self._uptime = Uptime((kept or {}).get("bornMs"), (kept or {}).get("upMs", 0))
+        self._uptime = Uptime.taken_up(kept or {})
         self._seq = clock.now_ms()
         """Counts up over restarts of this process, too: it begins at the time."""
         self._last: Telemetry | None = None
@@ -90,7 +90,7 @@ class Talk:
     def kept(self) -> dict[str, Any]:
         """What the next process needs to know: the last order, by the key the robot has it under."""
         order = None if self._telling.order is None else self._telling.order.wire()
-        return {"order": order, "boot": self._boot, "bornMs": self._uptime.born_ms, "upMs": self._uptime.up_ms}
+        return {"order": order, "boot": self._boot, **self._uptime.kept()}
 
     # -- looking
 
@@ -197,7 +197,7 @@ class Talk:
         if reading.clock_ms is not None and not self._clock_told and abs(reading.clock_ms - now_ms) > CLOCK_SLACK_MS:
             self._clock_told = True
             log.info("a robot's clock differs from ours", robot=self.robot_id, ms=reading.clock_ms - now_ms)
-        if reading.up_ms is not None and self._uptime.has_restarted(asked_ms, now_ms, reading.up_ms):
+        if reading.up_ms is not None and self._uptime.has_restarted(asked_ms, now_ms, reading.up_ms, reading.clock_ms):
             self._boot += 1
             self._control.forget()
             self._keep()

@@ -2,7 +2,8 @@
 
 An order goes on where its robot shows it running, and what can be known of one that ended meanwhile has been booked by
 then. One that its robot shows to have never begun is sent anew. For any other it is waited as long as for every order,
-and then a person is asked. Errands are harmless and simply given up.
+and then a person is asked. Errands are harmless and simply given up. A lease that ran out while nobody drove begins
+anew: how long that was is only known by a clock that may have been set.
 
 Where a robot's last order is of another generation of this log, what it did after that is in no log that we have: it
 names that order as its newest, a sensor tells what is on its fork, or a person looks.
@@ -29,7 +30,9 @@ def reconcile(board: Board) -> Board:
             _done_since(board, robot)
     for task in list(board.open_tasks()):
         if task.command_state == "sent" and task.robot_id in reported - faulty and _never_began(board, task):
-            board.change_task(task, command_state="due", deadline_ts_ms=None)
+            task = board.change_task(task, command_state="due", deadline_ts_ms=None)
+        if task.lease_ts_ms is not None and task.lease_ts_ms < board.now:
+            board.change_task(task, lease_ts_ms=board.now + round(board.settings.lease_s * 1000))
     return board
 
 
