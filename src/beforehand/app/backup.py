@@ -9,7 +9,6 @@ import asyncio
 import fcntl
 import os
 import shutil
-import time
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from beforehand import __version__
 from beforehand.app.backup_file import copy_file, new_file, read_through, write_backup
 from beforehand.app.backup_manifest import HOME, LOG_FILE, SETTINGS_FILE, Manifest, is_reserved, why_no_name
 from beforehand.app.backup_members import NotWholeError
+from beforehand.app.clock import wall_ms
 from beforehand.app.kept_files import files_of, known_to_all
 from beforehand.app.private_files import FOLDER, refuse_half_restored
 from beforehand.app.settings import CONFIG_FILE, KNOWN, Settings
@@ -56,7 +56,7 @@ async def back_up(settings: Settings, target: Path, *, with_secrets: bool = Fals
         last, epoch = await in_thread(stand_of_copy, log)
         told = {
             "beforehand": __version__,
-            "createdAt": iso(time.time_ns() // 1_000_000),
+            "createdAt": iso(wall_ms()),
             "of": store_location(settings.database),
             "lastSeq": last,
             "epoch": epoch,

@@ -7,13 +7,13 @@ is also believed when it shows the very certificate that the settings name: its 
 
 import asyncio
 import ssl
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from beforehand.app.clock import wall_ms
 from beforehand.app.settings import Settings
 from beforehand.app.untrusted_urls import is_untrusted
 from beforehand.model.errors import BadInputError
@@ -113,7 +113,7 @@ def check_tls(settings: Settings) -> list[Finding]:
     until = ssl.cert_time_to_seconds(str(shown["notAfter"]))
     names = name_list(name for _, name in shown.get("subjectAltName", ())) or "no host name"
     says = f"https, with a certificate for {names}, until {shown['notAfter']}."
-    soon = until - time.time() < RENEW_WITHIN_S
+    soon = until - wall_ms() / 1000 < RENEW_WITHIN_S
     return [Finding("tls", "missing" if soon else "ok", says, "Renew it soon." if soon else "")]
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,11 +47,12 @@ def export(
     What else somebody did is in it, too: everything held and cleared, tokens, scenes, requests. Each line has a hash
     chained to the line before. Dates are 2026-01-31, a time, or an age such as 90d. Archived decisions are in it.
     """
+    from beforehand.app.clock import wall_ms
     from beforehand.app.retention import moment
     from beforehand.cli.run_async import run_async
 
     settings = settings_from(home=home, db=db)
-    now = time.time_ns() // 1_000_000
+    now = wall_ms()
     first, last = moment(since, now) if since else 0, moment(until, now) if until else None
     run_async(_write(settings, form, first, last), log_level=logging.ERROR)
     return DONE

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -26,6 +25,7 @@ from beforehand.model.errors import (
     UnavailableError,
 )
 from beforehand.model.reason import Problem
+from beforehand.ports.ticks import ticks_ns
 
 TIMEOUT_S = 60.0
 HELLO_S = 10.0
@@ -50,6 +50,10 @@ _ERRORS: dict[int, type[BeforehandError]] = {
 _STANDARD = ("type", "title", "status", "detail", "code", "problems", "nearest", "hint")
 
 
+def _ticks_ms() -> int:
+    return ticks_ns() // 1_000_000
+
+
 class RemoteBackend:
     def __init__(self, url: str, settings: Settings) -> None:
         self.url: str | None = url
@@ -68,7 +72,7 @@ class RemoteBackend:
     async def __aenter__(self) -> "RemoteBackend":
         try:
             answer = await self._http.get("/health", timeout=HELLO_S)
-            self._ahead_ms = int(answer.json()["now"]) - time.time_ns() // 1_000_000
+            self._ahead_ms = int(answer.json()["now"]) - _ticks_ms()
         except httpx2.TransportError as error:
             await self._http.aclose()
             raise self._gone(error) from None
@@ -94,7 +98,7 @@ class RemoteBackend:
         """What makes a write safe to send again: a key of its own, and a deadline by the server's clock."""
         if method == "GET":
             return {}
-        deadline = time.time_ns() // 1_000_000 + self._ahead_ms + DEADLINE_MS
+        deadline = _ticks_ms() + self._ahead_ms + DEADLINE_MS
         return {"Idempotency-Key": uuid.uuid4().hex, "Beforehand-Deadline": str(deadline)}
 
     async def _asked(self, method: str, path: str, body: Any, headers: dict[str, str]) -> httpx2.Response:

@@ -1,6 +1,5 @@
 """`beforehand token`: access tokens of the API, each with a name and a role."""
 
-import time
 from typing import Annotated
 
 import typer
@@ -22,9 +21,10 @@ def add(
     db: DbOption = None,
 ) -> int:
     """Make a token; it is shown once and kept only as a hash."""
+    from beforehand.app.clock import wall_ms
     from beforehand.app.tokens import Tokens
 
-    token = Tokens(settings_from(home=home, db=db)).add(name, role, time.time_ns() // 1_000_000, by=_who())
+    token = Tokens(settings_from(home=home, db=db)).add(name, role, wall_ms(), by=_who())
     if output is Output.JSON:
         print_json({"name": name, "role": role, "token": token})
     else:
@@ -52,9 +52,10 @@ def revoke(
     name: NameArgument, output: OutputOption = Output.TABLE, home: HomeOption = None, db: DbOption = None
 ) -> int:
     """Take a token back; whoever uses it is refused from now on."""
+    from beforehand.app.clock import wall_ms
     from beforehand.app.tokens import Tokens
 
-    says = Tokens(settings_from(home=home, db=db)).revoke(name, time.time_ns() // 1_000_000, by=_who())
+    says = Tokens(settings_from(home=home, db=db)).revoke(name, wall_ms(), by=_who())
     if output is Output.JSON:
         print_json({"name": name, "revoked": True} | ({"says": says} if says else {}))
     else:

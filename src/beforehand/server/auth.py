@@ -5,7 +5,6 @@ needs a viewer, writing an operator; calls that need an admin say so themselves.
 hold no data, what must be reachable to log in, and the health checks are open.
 """
 
-import time
 from collections.abc import Callable, Collection, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from beforehand.app.clock import wall_ms
 from beforehand.app.request_record import TRIALS
 from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BeforehandError, ForbiddenError, UnauthorisedError, UnavailableError
@@ -103,9 +103,7 @@ class AuthMiddleware:
                 hint="Send `Authorization: Bearer …`, or log in with POST /api/v1/login.",
             )
         found = (
-            self.tokens.role_of(token)
-            if token is not None
-            else self.tokens.role_of_session(str(session), time.time_ns() // 1_000_000)
+            self.tokens.role_of(token) if token is not None else self.tokens.role_of_session(str(session), wall_ms())
         )
         if found is None:
             raise UnauthorisedError("This token is not known, or was revoked.", code="auth.unknown")

@@ -92,7 +92,7 @@ class SimCell:
         self._load()
         held_at, doing = self._state.pop("held_at", None), self._state["doing"]
         if held_at is not None and doing is not None:
-            stood = self._clock.now_ms() - held_at
+            stood = max(0, self._clock.now_ms() - held_at)
             doing |= {"begin": doing["begin"] + stood, "end": doing["end"] + stood}
         self._save()
 

@@ -1,11 +1,11 @@
 """Logging in and out: a cookie for browsers, whose EventSource cannot send a header."""
 
 import asyncio
-import time
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 
+from beforehand.app.clock import wall_ms
 from beforehand.app.tokens import SESSION_S, Tokens
 from beforehand.model.errors import UnauthorisedError
 from beforehand.server.answers import changes_nothing
@@ -36,7 +36,7 @@ async def log_in(request: Request, asked: Annotated[Login, body(Login)]) -> Json
     answer = Json({"name": found[0], "role": found[1]})
     answer.set_cookie(
         COOKIE,
-        await asyncio.to_thread(tokens.open_session, asked.token.strip(), time.time_ns() // 1_000_000),
+        await asyncio.to_thread(tokens.open_session, asked.token.strip(), wall_ms()),
         max_age=SESSION_S,
         httponly=True,
         samesite="strict",
@@ -51,7 +51,7 @@ async def log_out(request: Request) -> Json:
     """End the session that the cookie names, and have the browser forget it; a token stays as it was."""
     tokens: Tokens = request.app.state.tokens
     if session := shown_session(request.headers):
-        await asyncio.to_thread(tokens.end_session, session, time.time_ns() // 1_000_000)
+        await asyncio.to_thread(tokens.end_session, session, wall_ms())
     answer = Json({})
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
