@@ -53,3 +53,20 @@ async def test_a_fault_strikes_a_live_robot(yard_scene):
     blocked = await first(link, lambda report: report.blocked)
     free = await first(link, lambda report: not report.blocked and report.ts > blocked.ts)
     assert free.ts - blocked.ts == 5000
+
+
+async def test_after_a_long_sleep_of_the_machine_robots_have_gone_on_and_nobody_hears_every_report_of_it(yard_scene):
+    clock = SteppedClock()
+    link = SimLink(SimFleet(yard_scene), clock)
+    await link.send(GoTarget("k", "R1", {"id": "B"}))
+    reports, heard = link.reports(), []
+    await anext(reports)
+    clock.ms += 30 * 24 * 3_600_000
+    async for report in reports:
+        heard.append(report)
+        if isinstance(report, Telemetry) and report.robot_id == "R1" and report.ts >= clock.ms:
+            break
+    assert len(heard) < 20
+    assert report.node_id == "B"
+    assert report.task_status == 4
+    assert report.ts == clock.ms
