@@ -5,6 +5,7 @@ again, a question. The robots live by the true time, as other machines do.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -16,16 +17,21 @@ from typing import Any
 
 import pytest
 
+from beforehand.app.documents import read_file
+from beforehand.crafts.cell.core.scene import read_cell
+
 from .host_clock import HostClock
+from .plcs import running_plc
 from .robokit_floor import floor
 from .up_process import UpProcess
 from .vda5050_rig import Mosquitto
 from .wire_processes import block_of_ports, robokit_processes, started, vda_processes
 from .wires import with_links
 
-pytestmark = pytest.mark.needs("cc", "mosquitto", "aiomqtt")
+pytestmark = pytest.mark.needs("asyncua", "cc", "mosquitto", "aiomqtt")
 Broker = Callable[[], Mosquitto]
 Document = dict[str, Any]
+SCENES = Path(__file__).parents[2] / "scenes"
 HOUR, MONTH = 3_600, 30 * 24 * 3_600
 JUMPS = (-HOUR, HOUR, MONTH)
 PACE = 15
@@ -89,7 +95,18 @@ class House:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
 
 
-async def whole_house(tmp_path: Path, stack: AsyncExitStack, broker: Mosquitto, cc: Path, pallets: int) -> House:
+async def cell_over_opcua(tmp_path: Path, stack: AsyncExitStack) -> Path:
+    """The file of a cell whose controller is another machine, which lives by the true time."""
+    document = read_file(str(SCENES / "weld_corridor.yaml"))
+    plc = await stack.enter_async_context(running_plc(read_cell(document), speed=PACE))
+    file = tmp_path / "cell.json"
+    file.write_text(json.dumps({**document, "controller": {"kind": "opcua", "url": plc.url}}))
+    return file
+
+
+async def whole_house(
+    tmp_path: Path, stack: AsyncExitStack, broker: Mosquitto, cc: Path, pallets: int, cell: str = "weld_corridor"
+) -> House:
     clock = HostClock(str(cc), tmp_path)
     document = hall(pallets, broker.url)
     over_tcp = {**document, "robots": [one for one in document["robots"] if KINDS[one["robotId"]] == "robokit"]}
@@ -103,7 +120,7 @@ async def whole_house(tmp_path: Path, stack: AsyncExitStack, broker: Mosquitto, 
     allowed = {"BEFOREHAND_SPEED": str(PACE), "BEFOREHAND_HTTP_ALLOW": "127.0.0.1"}
     up = UpProcess(tmp_path, **clock.settings, **allowed)
     stack.push_async_callback(up.kill)
-    await up.start(document, "weld_corridor", "apartment")
+    await up.start(document, cell, "apartment")
     return House(up, clock, document)
 
 
@@ -125,7 +142,8 @@ async def test_nothing_is_lost_late_or_doubled_when_the_clock_of_the_machine_is_
     pallets = 9
     began = time.monotonic()
     async with AsyncExitStack() as stack:
-        house = await whole_house(tmp_path, stack, start_broker(), executable("cc"), pallets)
+        cell = await cell_over_opcua(tmp_path, stack)
+        house = await whole_house(tmp_path, stack, start_broker(), executable("cc"), pallets, str(cell))
         retried, welded = await house.starts_everything()
         await house.until(lambda: house.count("palletPicked") >= 3, "no robot picked anything up")
         for number, jump in enumerate(JUMPS):

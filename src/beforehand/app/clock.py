@@ -80,6 +80,11 @@ class WallClock:
         while (left_ms := ts_ms - self.now_ms()) > 0:  # noqa: ASYNC110  how long depends on how this clock goes
             await asyncio.sleep(min(left_ms, LONGEST_SLEEP_MS) / 1000)
 
+    def ahead_ms(self) -> int:
+        """How far the machine's clock is ahead of what this one shows."""
+        self._compare()
+        return self._course.ahead_ns // _MS
+
     def not_before(self, ts_ms: int) -> None:
         """Whatever the machine's clock says, it is later than `ts_ms`: what is written follows what was written."""
         if ts_ms <= self.now_ms():
@@ -119,3 +124,8 @@ async def follow_the_log(clock: Clock, store: Store) -> None:
     if isinstance(clock, WallClock) and (last := await store.last_seq()):
         for event in await store.events(last - 1, 1):
             clock.not_before(event.ts)
+
+
+def ahead_of(clock: Clock) -> int:
+    """How far the machine's clock is ahead of this one, for whoever goes by that; 0 where nobody can set it."""
+    return clock.ahead_ms() if isinstance(clock, WallClock) else 0

@@ -13,6 +13,7 @@ from beforehand.adapters.temporal.calls import Calls, Toolbox
 from beforehand.adapters.temporal.engine import Engine
 from beforehand.adapters.temporal.led import Led
 from beforehand.adapters.temporal.wire import input_document
+from beforehand.app.clock import ahead_of
 from beforehand.app.engines import temporal_address
 from beforehand.app.leases import HOLD, ask_for_machine
 from beforehand.app.run_documents import run_head_in
@@ -72,14 +73,14 @@ class TemporalRuns:
     async def send(self, run_id: str, given: RunInput) -> Verdict[Any]:
         head = await run_head_in(self._runtime.store, run_id)
         asked = asked_here()
-        document = _asked_document(asked)
+        document = _asked_document(asked, ahead_of(self._runtime.clock))
         told = await self._engine.hand_in(run_id, input_document(given), document)
         self._follow(run_id, head, start=False)
         if told["expired"] is not None:
             raise ExpiredError(
                 "This came to be decided after its deadline, so it was not done.",
                 hint="Ask again if it is still wanted.",
-                extra={"now": told["expired"]},
+                extra={"now": self._runtime.now()},
             )
         if asked is not None and document is not None:
             asked.decided = True
@@ -150,11 +151,12 @@ class TemporalRuns:
             self._led.forget(run_id)
 
 
-def _asked_document(asked: Asked | None) -> dict[str, Any] | None:
-    """The write that asks, as far as it matters to the decision."""
+def _asked_document(asked: Asked | None, ahead_ms: int) -> dict[str, Any] | None:
+    """The write that asks, as far as it matters to the decision; workflows go by the time of the wall."""
     if asked is None:
         return None
+    deadline = None if asked.decided or asked.deadline_ms is None else asked.deadline_ms + ahead_ms
     is_its_own = bool(asked.request_id) and not asked.kept and not asked.preparing
     key = {} if not is_its_own else {"requestId": asked.request_id, "requestHash": asked.content}
     again = {"again": True} if asked.again else {}
-    return {"deadline": None if asked.decided else asked.deadline_ms, **key, **again}
+    return {"deadline": deadline, **key, **again}
