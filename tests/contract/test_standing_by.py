@@ -72,6 +72,19 @@ async def test_of_two_one_leads_and_both_are_known(url: str, two: tuple[Postgres
     assert {one.id for one in read_servers(url)} == {"one", "two"}
 
 
+async def test_a_server_that_signed_before_the_clock_of_the_database_was_set_back_counts_no_more(
+    url: str, two: tuple[PostgresStandby, PostgresStandby]
+) -> None:
+    import psycopg
+
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True, options="-c search_path=beforehand") as line:
+        later = "clock_timestamp() + interval '1 h'"
+        await line.execute(f"INSERT INTO servers (id, url, host, pid, seen) VALUES ('gone', '', 'h', 1, {later})")
+        assert "gone" not in {one.id for one in read_servers(url)}
+        while await (await line.execute("SELECT id FROM servers WHERE id = 'gone'")).fetchone():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
 async def test_a_leader_that_stands_still_is_replaced_after_its_time_and_not_before(
     two: tuple[PostgresStandby, PostgresStandby],
 ) -> None:

@@ -561,6 +561,21 @@ def test_fleet_restart_loses_no_task_and_doubles_none(ids: bool, at_s: int) -> N
     assert snapshot(shift.replayed()) == snapshot(shift.state)
 
 
+@pytest.mark.parametrize("gap_s", [0, 3_600, 30 * 24 * 3_600])
+@pytest.mark.parametrize("at_s", [4, 12, 30])
+def test_fleet_restart_however_long_it_took_by_the_clock_nothing_is_late_for_it(at_s: int, gap_s: int) -> None:
+    shift = struck(yard(robots=2, pallets=3))
+    shift.run(at_s)
+    shift.now += gap_s * 1000
+    shift.robots.settle(shift.now)
+    shift.restart()
+    shift.run(600)
+    assert not shift.state.decisions
+    assert shift.state.completed == 3
+    assert shift.kinds().count("palletPicked") == 3
+    assert snapshot(shift.replayed()) == snapshot(shift.state)
+
+
 def test_fleet_restart_an_order_never_seen_running_is_asked_about() -> None:
     robots = ScriptedRobots()
     shift = Shift(yard(policy="recover"), robots)

@@ -129,7 +129,7 @@ async def keeping_to_retention(runtime: Runtime) -> AsyncIterator[None]:
 @asynccontextmanager
 async def telling_clock_steps(runtime: Runtime) -> AsyncIterator[None]:
     """Where the machine's clock is set, it is told."""
-    task = asyncio.create_task(tell_steps(runtime))
+    task = lasting(partial(tell_steps, runtime), "the watch over the machine's clock", SERVER, may_end=True)
     try:
         yield
     finally:

@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from beforehand.app.clock import LONGEST_SLEEP_MS, WallClock
+from beforehand.app.clock import LONGEST_SLEEP_MS, WallClock, ahead_of
 from beforehand.app.sentences import clock_stepped
+from beforehand.testing import VirtualClock
 
 S, HOUR = 1_000, 3_600_000
 JUMPS = [-HOUR, -15 * S, HOUR, 30 * 24 * HOUR]
@@ -132,6 +133,14 @@ def test_time_in_a_log_never_goes_back() -> None:
     assert "1 h behind the newest event" in clock_stepped({"byMs": 0, "aheadMs": step.ahead_ms, "atStart": True})
     machine.passes(20 * S)
     assert 18 * S <= machine.clock.now_ms() - newest <= 20 * S
+
+
+def test_it_says_how_far_the_machine_is_ahead_for_those_who_go_by_that() -> None:
+    machine = Machine()
+    assert ahead_of(machine.clock) == 0
+    machine.is_set_by(HOUR)
+    assert abs(ahead_of(machine.clock) - HOUR) <= 1
+    assert ahead_of(VirtualClock()) == 0
 
 
 def test_an_event_of_earlier_changes_nothing() -> None:
