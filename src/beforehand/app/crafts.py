@@ -9,6 +9,7 @@ from beforehand.loop.rows import projection
 from beforehand.loop.searchable import SEARCHABLE
 from beforehand.model.reason import Reason
 from beforehand.model.versions import Upcasters
+from beforehand.ports.foreign import loaded, why
 from beforehand.ports.search import Searchable
 from beforehand.ports.store import Projection
 
@@ -53,7 +54,7 @@ def load_crafts(*, built_in_only: bool = False) -> Crafts:
         if built_in_only and not entry.value.startswith(OURS):
             continue
         try:
-            craft = entry.load()
+            craft = loaded(entry.load, ours=entry.value.startswith(OURS))
             if not isinstance(craft, Craft):
                 raise TypeError(f"{entry.value} is a {type(craft).__name__}, not a Craft")
             if craft.name in found:
@@ -66,5 +67,5 @@ def load_crafts(*, built_in_only: bool = False) -> Crafts:
 
 def unavailable(name: str, how: str, error: Exception) -> Reason:
     """Why a craft is not there: it could not be loaded, or not be opened."""
-    says = f"The craft {name} could not be {how}: {type(error).__name__}: {error}."
+    says = f"The craft {name} could not be {how}: {why(error)}"
     return Reason(code="craft.unavailable", about=name, says=says, try_next="Correct it or uninstall it, then start.")

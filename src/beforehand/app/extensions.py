@@ -4,6 +4,8 @@ One that cannot be loaded is reported with a sentence and spares the rest.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
+from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING, Any
 
 from beforehand.adapters.tools.builtin import register as register_builtins
@@ -11,9 +13,10 @@ from beforehand.adapters.tools.registry import ToolRegistry
 from beforehand.app.entry_points import entry_points
 from beforehand.app.settings import Settings
 from beforehand.engine.tool_catalog import ToolCatalog
-from beforehand.model.errors import BeforehandError
+from beforehand.model.errors import BeforehandError, ForeignError
 from beforehand.model.reason import Reason
 from beforehand.model.secrets import without_secrets
+from beforehand.ports.foreign import made, why
 from beforehand.ports.log import Log
 from beforehand.ports.plugin import PluginRegistry
 from beforehand.ports.tool import Tool
@@ -74,18 +77,18 @@ async def load_plugins(extensions: Extensions, settings: Settings, *, with_serve
     for entry in entry_points(GROUP):
         try:
             plugins = PluginRegistry(entry.name, settings.with_secrets(settings.plugins.get(entry.name)))
-            entry.load()(plugins)
-        except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
-            why = (
-                f"{error.says} {error.hint}"
-                if isinstance(error, BeforehandError)
-                else f"{type(error).__name__}: {error}"
-            )
-            extensions.miss(entry.name, f"The plug-in {entry.name} could not be loaded: {why}")
+            await made(partial(_registered, entry, plugins), ours=False)
+        except Exception as error:
+            hint = error.hint if isinstance(error, BeforehandError) and not isinstance(error, ForeignError) else ""
+            extensions.miss(entry.name, f"The plug-in {entry.name} could not be loaded: {why(error)} {hint}".strip())
             continue
         _take(extensions, plugins)
     if settings.mcp and with_servers:
         await _take_servers(extensions, settings)
+
+
+def _registered(entry: EntryPoint, plugins: PluginRegistry) -> None:
+    entry.load()(plugins)
 
 
 async def _take_servers(extensions: Extensions, settings: Settings) -> None:

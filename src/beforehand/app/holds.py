@@ -6,11 +6,11 @@ emergency stop: what cannot stop in the middle comes to its end.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from beforehand.app.craft import Holds
+from beforehand.app.craft import Holds, Moving, Parts
 from beforehand.app.leases import HOLD, LOCK, refuse_needed
 from beforehand.app.run_states import owner_of_run
 from beforehand.app.runtime import Runtime
@@ -18,6 +18,7 @@ from beforehand.loop.asked import asked_here
 from beforehand.model.errors import BeforehandError, ConflictError
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan
+from beforehand.ports.foreign import contain, contained
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
@@ -112,9 +113,19 @@ async def _runs_to_hold(runtime: Runtime) -> list[Entry]:
 def _things_to_hold(runtime: Runtime) -> list[Entry]:
     return [
         {"scene": thing.scene, "kind": thing.kind, "what": thing.what}
-        for parts in runtime.crafts.values()
-        for thing in (parts.holds.moving() if parts.holds is not None else ())
+        for name, parts in runtime.crafts.items()
+        for thing in _moving(name, parts)
     ]
+
+
+def _moving(craft: str, parts: Parts) -> Sequence[Moving]:
+    """What a craft says that moves; one that cannot say it must not keep the others moving."""
+    try:
+        with contained():
+            return parts.holds.moving() if parts.holds is not None else ()
+    except Exception:  # somebody else's code
+        log.exception("a craft could not say what moves", craft=craft)
+        return ()
 
 
 async def _hold_one(runtime: Runtime, entry: Entry) -> None:
@@ -240,7 +251,7 @@ async def _each(
 async def _told(runtime: Runtime, entry: Entry, act: Callable[[Runtime, Entry], Awaitable[None]]) -> str:
     try:
         async with asyncio.timeout(PATIENCE_S):
-            await act(runtime, entry)
+            await contain(act(runtime, entry))
     except BeforehandError as error:
         return error.says
     except TimeoutError:

@@ -3,16 +3,28 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from beforehand.app.craft import Imported, Importer, Source
+from beforehand.app.craft import Craft, Imported, Importer, Source
 from beforehand.app.crafts import load_crafts
 from beforehand.app.documents import parse, read_text
 from beforehand.model.errors import BadInputError
 from beforehand.model.reason import name_list
+from beforehand.ports.foreign import is_ours, loaded, why
+from beforehand.ports.log import Log
+
+log = Log("beforehand.crafts")
 
 
 def importers() -> tuple[Importer, ...]:
     """Every reader there is."""
-    return tuple(one for craft in load_crafts().by_name.values() for one in craft.importers())
+    return tuple(one for craft in load_crafts().by_name.values() for one in _brought(craft))
+
+
+def _brought(craft: Craft) -> Sequence[Importer]:
+    try:
+        return loaded(craft.importers, ours=is_ours(craft.importers) or craft.importers is tuple)
+    except Exception as error:  # somebody else's code: the other readers are there all the same
+        log.error("the importers of a craft could not be loaded", craft=craft.name, says=why(error))
+        return ()
 
 
 def import_file(path: str, *, kind: str | None = None, name: str | None = None, starts: str | None = None) -> Imported:

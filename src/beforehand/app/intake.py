@@ -17,10 +17,13 @@ from beforehand.app.scenes import known_scene, scene_row
 from beforehand.engine.reading import PlanReading
 from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.engine.validate import check_document, find_problems
-from beforehand.model.errors import BadInputError, NotFoundError, RefusedError
+from beforehand.model.errors import BadInputError, ForeignError, NotFoundError, RefusedError
 from beforehand.model.plan import Origin, Plan, Step
 from beforehand.model.reason import Problem, name_list
+from beforehand.ports.foreign import contained, guarded, is_ours, started, why
+from beforehand.ports.log import Log
 
+log = Log("beforehand.plans")
 SceneFinder = Callable[[Runtime, str], Awaitable[str]]
 """Makes sure that a scene is there and gives its name: `known_scene`, `saved_scene` or `live_scene`."""
 START_OPTIONS = ("position", "tool")
@@ -178,7 +181,18 @@ async def _read(runtime: Runtime, given: PlanInput, scene_of: SceneFinder) -> Ta
 
 def _form_of(runtime: Runtime, document: Any) -> Documents | None:
     forms = (parts.documents for parts in runtime.crafts.values() if parts.documents is not None)
-    return next((form for form in forms if form.recognise(document) is not None), None)
+    return next((form for form in forms if _recognised(form, document)), None)
+
+
+def _recognised(form: Documents, document: Any) -> bool:
+    try:
+        with contained():
+            return form.recognise(document) is not None
+    except Exception as error:  # a form of somebody else's that breaks is none
+        if is_ours(form.recognise):
+            raise
+        log.error("a craft could not say whether a document is its own", says=why(error))
+        return False
 
 
 def works_in_scene(catalog: ToolCatalog, tool: Any, kind: str | None = None) -> bool:
@@ -246,9 +260,9 @@ async def _assessed(runtime: Runtime, plan: Plan, done: Done) -> Taken:
     taken = Taken(plan, [])
     duration = plan.estimated_duration
     expects = {name: state for name, state in (plan.expects or {}).items() if name in done}
-    for parts in runtime.crafts.values():
+    for name, parts in runtime.crafts.items():
         if parts.judge is not None:
-            assessment = await _assessment(parts.judge, plan, done)
+            assessment = await _told_by(name, parts.judge, plan, done)
             taken.problems.extend(assessment.problems)
             expects |= {name: dict(state) for name, state in assessment.expects.items()}
             if assessment.duration_s is not None:
@@ -258,6 +272,18 @@ async def _assessed(runtime: Runtime, plan: Plan, done: Done) -> Taken:
         specs = (runtime.catalog.get(step.tool) for step in plan.steps)
         duration = round(sum(spec.estimate_s for spec in specs if spec is not None), 1)
     return taken._replace(plan=plan.model_copy(update={"estimated_duration": duration, "expects": expects or None}))
+
+
+async def _told_by(craft: str, judge: Judge, plan: Plan, done: Done) -> Assessment:
+    """What a judge finds; somebody else's that fails has found that nobody knows whether the plan would work out."""
+    ours = is_ours(judge.assess)
+    try:
+        with guarded(f"Judging it by the craft {craft}"):
+            return await started(_assessment(judge, plan, done), ours=ours)
+    except ForeignError as error:
+        if ours:
+            raise
+        return Assessment((Problem(code=error.code, about=craft, says=error.says, try_next=error.hint),))
 
 
 async def _assessment(judge: Judge, plan: Plan, done: Done) -> Assessment:

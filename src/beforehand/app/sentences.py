@@ -138,7 +138,7 @@ class Sentences:
         """The event in words."""
         try:
             return self._by_kind[kind]({**about, **data})
-        except (KeyError, TypeError):  # no words for it, or an event that lacks what they need
+        except (Exception, SystemExit):  # no words for it, an event that lacks what they need, or a craft's own trouble
             names = ", ".join(str(value) for value in about.values())
             words = re.sub(r"(?<!^)([A-Z])", lambda letter: f" {letter[1].lower()}", kind)
             return f"{words[:1].upper()}{words[1:]}{': ' + names if names else ''}."

@@ -139,6 +139,14 @@ def call(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print_err("Stopped.")
         return INTERRUPTED
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # the library's way to say that the reader has gone
+            return FAILED
+        print_err(  # nothing of ours does that: a plug-in must not end a command without a word
+            f"A plug-in or a craft tried to end the whole process (SystemExit: {ended}), so this was not done.",
+            "`beforehand plugins` lists what is installed. Correct it or uninstall it, then try again.",
+        )
+        return FAILED
 
 
 def _take_debug(arguments: list[str]) -> list[str]:

@@ -16,6 +16,7 @@ from beforehand.model.errors import BeforehandError, ChangedSinceError, DriftErr
 from beforehand.model.event import iso
 from beforehand.model.secrets import without_secrets
 from beforehand.ports.clock import Clock
+from beforehand.ports.foreign import contain
 from beforehand.ports.log import Log
 from beforehand.ports.tool import Judgement, ProbeAnswer, ToolContext, ToolSource, Workspace
 
@@ -58,7 +59,7 @@ class Caller:
             args = own_copy(command.args)
             await self.until_led()
             context = self._context(command, lines, expects=command.expects, seen=command.seen)
-            value = json_value(await tool.run(args, context), command.tool)
+            value = json_value(await contain(tool.run(args, context)), command.tool)
             return StepEnded(self.clock.now_ms(), command.step_id, command.attempt, True, value)
         except ChangedSinceError as changed:
             return self._failed(command, error=says(changed), untouched=True, stale=True)
@@ -83,7 +84,7 @@ class Caller:
         """What the call would do; when that cannot be found out, a person is asked."""
         try:
             tool = self.tools.get(command.tool)
-            judgement = await tool.judge(own_copy(command.args), self._context(command, []))
+            judgement = await contain(tool.judge(own_copy(command.args), self._context(command, [])))
             return replace(judgement, evidence=json_value(dict(judgement.evidence), command.tool))
         except Exception as error:  # when in doubt, a person is asked
             if isinstance(error, Fault) and error.untouched and not error.transient:
@@ -94,7 +95,8 @@ class Caller:
         """What the machine says became of a call."""
         try:
             tool = self.tools.get(command.tool)
-            answer = await tool.probe(own_copy(command.args), self._context(command, [], expects=command.expects))
+            context = self._context(command, [], expects=command.expects)
+            answer = await contain(tool.probe(own_copy(command.args), context))
             return replace(answer, value=json_value(answer.value, command.tool))
         except Exception as error:  # a machine that cannot be asked leaves the step to a person
             return ProbeAnswer("unknown", says=f"The machine could not be asked: {says(error)}")
@@ -104,7 +106,7 @@ class Caller:
         try:
             tool = self.tools.get(begun.tool)
             self.before_effect()
-            return await tool.stop(begun.args, self._context(begun, []))
+            return await contain(tool.stop(begun.args, self._context(begun, [])))
         except Exception as error:  # what cannot be told is cut off
             self.unheard[begun.step_id, begun.attempt] = says(error)
             if not isinstance(error, Fault):

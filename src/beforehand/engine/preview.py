@@ -31,6 +31,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.errors import BeforehandError
 from beforehand.model.event import Event
 from beforehand.model.plan import Plan, StepStatus
+from beforehand.ports.foreign import contain
 from beforehand.ports.tool import Judgement, Preview, ToolContext, ToolSource, Unknown, Workspace
 
 MAX_INPUTS = 500_000
@@ -105,14 +106,14 @@ class _Preview:
 
     async def _judge(self, command: JudgeStep) -> Judgement:
         try:
-            return await self.tools.get(command.tool).judge(command.args, self._context(command.key))
+            return await contain(self.tools.get(command.tool).judge(command.args, self._context(command.key)))
         except Exception:  # an unknown argument or a missing file: the preview of the call says so
             return Judgement(destructive=False)
 
     async def _start(self, command: StartStep, now: int) -> None:
         tool = self.tools.get(command.tool)
         try:
-            shown = await tool.preview(command.args, self._context(command.key))
+            shown = await contain(tool.preview(command.args, self._context(command.key)))
         except BeforehandError as error:
             shown = Preview(says=error.says, seconds=0, problems=(error.says,))
         except Exception as error:  # a tool's bug, most often with a value that is not known yet

@@ -15,6 +15,7 @@ from beforehand.loop.asked import Asked, asked_here
 from beforehand.model.errors import BugError, ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
+from beforehand.ports.foreign import contained
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 from beforehand.ports.tasks import part, stop
@@ -152,7 +153,8 @@ class Loop(Generic[InputT, CommandT]):
             if self._failure is not None:
                 raise self._failure
             if self._mailbox:
-                await self._turn()
+                with contained():  # what plug-ins bring is asked in there
+                    await self._turn()
 
     async def close(self) -> None:
         """Take nothing more in, tell whoever waits, end what goes on beside, and keep the last snapshot."""

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from beforehand.loop.edge import refuse_unled, while_led
 from beforehand.model.errors import Fault, UnavailableError
+from beforehand.ports.foreign import contain, contained
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 from beforehand.ports.tasks import job, note, stop
@@ -43,7 +44,8 @@ class Outbox:
     async def _one(self, machine: str, sending: Sending) -> None:
         try:
             refuse_unled(self._store)
-            await while_led(self._store, sending())
+            with contained():
+                await while_led(self._store, contain(sending()))
         except (UnavailableError, Fault) as error:  # the machine did not get it; its silence is the decider's to notice
             log.warning("a command did not get through", machine=machine, says=error.says)
         except Exception as error:  # a link's bug is that machine's trouble alone

@@ -81,6 +81,12 @@ class ExpiredError(ConflictError):
     code = "command.expired"
 
 
+class ForeignError(ConflictError):
+    """Code that is not ours, such as a plug-in, went wrong in a way that it does not tell itself."""
+
+    code = "foreign.failed"
+
+
 class RefusedError(BeforehandError):
     """The call is understood and not allowed in the present state."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from beforehand.model.errors import BadInputError
 from beforehand.model.machine import SIM, kind_of, options_of
 from beforehand.model.reason import Problem, name_list, unknown
+from beforehand.ports.foreign import contained, why
 
 MachineCheck = Callable[[Mapping[str, Any]], Iterable[Problem]]
 """Given what stands beside the kind, everything that is wrong with it. The `path` of a problem is the key it is about
@@ -96,9 +97,10 @@ class MachineKinds:
 
     def _judged(self, kind: str, options: Mapping[str, Any]) -> list[Problem]:
         try:
-            return list(self._checks[kind](options))
+            with contained():
+                return list(self._checks[kind](options))
         except Exception as error:  # somebody else's code: a scene it cannot judge is not a good one
-            says = f"The check of the {self._what} kind {kind} failed: {type(error).__name__}: {str(error)[:200]}."
+            says = f"The check of the {self._what} kind {kind} failed: {why(error)}"
             return [_problem("scene.check_failed", "", says)]
 
     def _unknown(self, kind: Any, path: str) -> Problem:

@@ -21,6 +21,7 @@ from beforehand.app.log_health import LogHealth
 from beforehand.app.runtime import Runtime
 from beforehand.app.tokens import Tokens
 from beforehand.model.hosts import is_loopback
+from beforehand.ports.foreign import is_ours, loaded
 from beforehand.server import console_files, errors
 from beforehand.server.answers import AnsweredFromLog, from_log, tell
 from beforehand.server.auth import AuthMiddleware, is_open
@@ -150,7 +151,7 @@ def http_parts(crafts: Crafts) -> tuple[HttpPart, ...]:
     found: list[HttpPart] = []
     for craft in crafts.by_name.values():
         try:
-            found += [] if craft.http is None else [craft.http()]
+            found += [] if craft.http is None else [loaded(craft.http, ours=is_ours(craft.http))]
         except Exception:  # somebody else's code: it may fail in any way, and the rest works on
             log.exception("the calls of a craft could not be loaded", craft=craft.name)
     return tuple(found)

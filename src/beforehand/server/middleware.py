@@ -16,6 +16,7 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beforehand.app.ids import new_id
+from beforehand.ports.foreign import contain
 from beforehand.ports.log import Log, answering
 from beforehand.ports.tracing import is_tracing, span
 from beforehand.server.errors import bug
@@ -60,7 +61,7 @@ class RequestMiddleware:
             sending = _with_headers(send, correlation, seen)
             with _spanned(scope, seen):
                 try:
-                    await self.app(scope, receive, sending)
+                    await contain(self.app(scope, receive, sending))
                 except Exception:
                     log.exception("a request met a bug", method=scope["method"], path=scope["path"])
                     if "status" in seen:

@@ -8,6 +8,7 @@ from beforehand.cli.mcp import following, looking, pages, planning
 from beforehand.cli.mcp.arguments import text
 from beforehand.cli.mcp.home_access import HomeAccess
 from beforehand.model.errors import RefusedError
+from beforehand.ports.foreign import is_ours, loaded
 from beforehand.ports.log import Log
 from beforehand.ports.mcp import McpAnswer, McpOffer, McpTool
 
@@ -62,7 +63,7 @@ def _brought(crafts: Crafts) -> list[McpTool]:
     found: list[McpTool] = []
     for craft in crafts.by_name.values():
         try:
-            found += [] if craft.mcp is None else craft.mcp()
+            found += [] if craft.mcp is None else loaded(craft.mcp, ours=is_ours(craft.mcp))
         except Exception:  # somebody else's code: it may fail in any way, and the rest works on
             log.exception("the MCP tools of a craft could not be loaded", craft=craft.name)
     return found

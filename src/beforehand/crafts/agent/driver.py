@@ -35,6 +35,7 @@ from beforehand.model.event import Verdict
 from beforehand.model.usage import Usage
 from beforehand.ports.body import TICKS_PER_S
 from beforehand.ports.clock import Clock
+from beforehand.ports.foreign import contain
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 from beforehand.ports.tasks import part, stop
@@ -278,7 +279,7 @@ class SessionDriver:
         try:
             while self.state.is_open and not self.state.stands and self.state.steered_by != "person":
                 asked_ms = self._clock.now_ms()
-                text = await steering.next_command(self.state)
+                text = await contain(steering.next_command(self.state))
                 tick = self._tick_after(asked_ms)
                 await self._say(Said(text, self.state.steered_by, tick, own=True, used=steering.used))
         except asyncio.CancelledError:

@@ -2,7 +2,7 @@
 
 from beforehand.app.entry_points import entry_points
 from beforehand.crafts.agent.core.verbs import Verb, Verbs
-from beforehand.model.errors import BadInputError
+from beforehand.ports.foreign import loaded, why
 from beforehand.ports.log import Log
 
 VERB_GROUP = "beforehand.agent_verbs"
@@ -14,9 +14,9 @@ def load_verbs() -> Verbs:
     found, more = Verbs(), list[Verb]()
     for entry in entry_points(VERB_GROUP):
         try:
-            found = Verbs([*more, entry.load()])
-            more.append(entry.load())
+            verb = loaded(entry.load)
+            found = Verbs([*more, verb])
+            more.append(verb)
         except Exception as error:  # somebody else's package must not keep the craft from opening
-            says = error.says if isinstance(error, BadInputError) else repr(error)
-            log.error("a verb could not be used", name=entry.name, says=says)
+            log.error("a verb could not be used", name=entry.name, says=why(error))
     return found

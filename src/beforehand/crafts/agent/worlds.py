@@ -11,11 +11,12 @@ from beforehand.crafts.agent.core.home_body import home_body
 from beforehand.crafts.agent.core.scene import WORLD_KINDS
 from beforehand.crafts.agent.core.verbs import VERBS, Verbs
 from beforehand.crafts.agent.core.words import HomeScene
-from beforehand.model.errors import BeforehandError, ConflictError
+from beforehand.model.errors import ConflictError
 from beforehand.model.machine import SIM, kind_of, options_of
 from beforehand.model.reason import Problem, Reason
 from beforehand.ports.agent_worlds import Policy, WorldKind, WorldRequest
 from beforehand.ports.body import Body
+from beforehand.ports.foreign import guarded, loaded, why
 
 GROUP = "beforehand.agent_worlds"
 _WORLDS: dict[str, WorldKind] = {}
@@ -37,7 +38,8 @@ def open_world(
     kind = SIM if scene.world is None else kind_of(scene.world)
     if kind == SIM:
         return home_body(scene, world=world, goal=goal, verbs=verbs)
-    return _WORLDS[kind].open(WorldRequest(scene.name, options_of(scene.world), world, goal))
+    with guarded(f"The world {kind} of {scene.name}"):
+        return _WORLDS[kind].open(WorldRequest(scene.name, options_of(scene.world), world, goal))
 
 
 def policy_of(scene: HomeScene) -> Policy | None:
@@ -69,13 +71,12 @@ def load_worlds() -> list[Reason]:
     missed = []
     for entry in entry_points(GROUP):
         try:
-            found = entry.load()
+            found = loaded(entry.load)
             if not isinstance(found, WorldKind):
                 raise TypeError(f"{entry.value} is not a WorldKind")
             register_world(entry.name, found)
         except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
-            why = error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}"
-            says = f"The world {entry.name} could not be loaded: {why}"
+            says = f"The world {entry.name} could not be loaded: {why(error)}"
             missed.append(
                 Reason(code="plugin.unavailable", about=entry.name, says=says, try_next="Correct it and start again.")
             )

@@ -16,6 +16,7 @@ from beforehand.model.cell import CellScene
 from beforehand.model.machine import SIM, kind_of
 from beforehand.ports.cell import CellController, ControllerFactory, ControllerRequest
 from beforehand.ports.clock import Clock
+from beforehand.ports.foreign import guarded, is_ours
 from beforehand.ports.machines import MachineAddress, MachineCheck, address_in, no_options
 from beforehand.ports.private_files import KeptFile, PrivateFiles
 
@@ -52,7 +53,16 @@ def open_controller(
     kind = kind_of(scene.controller or SIM)
     file = home_file(keep_in, FOLDER if kind == SIM else f"{FOLDER}/{kind}", scene.name)
     kept = KeptFile(files or HomeFiles(keep_in), str(file.relative_to(keep_in)))
-    return _FACTORIES[kind](ControllerRequest(scene, clock, speed, file, with_secrets, kept, before_send))
+    with guarded(f"The controller {kind}"):
+        controller = _FACTORIES[kind](ControllerRequest(scene, clock, speed, file, with_secrets, kept, before_send))
+        if not callable(getattr(controller, "do", None)) or not callable(getattr(controller, "report", None)):
+            raise TypeError(f"its factory made {type(controller).__name__}, which is no controller")
+        return controller
+
+
+def is_made_here(scene: CellScene) -> bool:
+    """Whether the factory of a scene's controller comes with this package."""
+    return is_ours(_FACTORIES[kind_of(scene.controller or SIM)])
 
 
 def _simulated(request: ControllerRequest) -> CellController:

@@ -4,10 +4,15 @@ def register(plugins: PluginRegistry) -> None:
     register_link("rosbridge", open_rosbridge, check=check_rosbridge)
 """
 
+from collections.abc import Iterable
+
 from beforehand.adapters.robokit.options import check_robokit, robokit_address
 from beforehand.adapters.vda5050.options import check_vda5050, vda5050_address
 from beforehand.crafts.fleet.core.check import LINK_KINDS
-from beforehand.model.machine import SIM
+from beforehand.model.errors import BadInputError
+from beforehand.model.fleet import FleetScene
+from beforehand.model.machine import SIM, kind_of
+from beforehand.ports.foreign import guarded, is_ours
 from beforehand.ports.machines import MachineAddress, MachineCheck, address_in, no_options
 from beforehand.ports.robot import LinkFactory, LinkRequest, RobotLink
 
@@ -27,8 +32,32 @@ def register_link(
 
 
 def make_link(kind: str, request: LinkRequest) -> RobotLink:
-    """One link of a known kind, for the robots of the request."""
-    return _FACTORIES[kind](request)
+    """One link of a known kind, for the robots of the request; whatever goes wrong in its factory is told."""
+    if kind not in _FACTORIES:
+        hint = "Install the plug-in that brings this kind, or give the robots another link."
+        raise BadInputError.unknown("link kind", kind, _FACTORIES, hint=hint)
+    with guarded(f"The robot link {kind}"):
+        link = _FACTORIES[kind](request)
+        if not callable(getattr(link, "send", None)) or not callable(getattr(link, "reports", None)):
+            raise TypeError(f"its factory made {type(link).__name__}, which is no link")
+        return link
+
+
+def with_known_links(scene: FleetScene, newer: FleetScene) -> FleetScene:
+    """A scene that goes on, its robots reached as the newer one says where nothing here knows the old kind any more."""
+    links = {robot.robot_id: robot.link for robot in newer.robots}
+    robots = tuple(
+        robot
+        if kind_of(robot.link) in _FACTORIES or robot.robot_id not in links
+        else robot.model_copy(update={"link": links[robot.robot_id]})
+        for robot in scene.robots
+    )
+    return scene.model_copy(update={"robots": robots})
+
+
+def are_ours(kinds: Iterable[str]) -> bool:
+    """Whether the factories of these kinds all come with this package."""
+    return all(is_ours(_FACTORIES.get(kind)) for kind in kinds)
 
 
 def _simulated(request: LinkRequest) -> RobotLink:

@@ -16,6 +16,7 @@ from beforehand.adapters.sim.faces import SimulatedRobots
 from beforehand.model.errors import UnavailableError
 from beforehand.model.fleet import Occupancy
 from beforehand.model.robot import Ack, RobotCommand, Telemetry
+from beforehand.ports.foreign import contain
 from beforehand.ports.log import Log
 from beforehand.ports.robot import LinkStanding, OpenLink, RobotLink
 from beforehand.ports.tasks import EndedError, lasting, part, stop
@@ -71,7 +72,7 @@ class MultiLink:
         if link is None:
             return None
         try:
-            return await link.read(robot_id)
+            return await contain(link.read(robot_id))
         except Exception as error:
             log.warning("a robot could not be read", robot=robot_id, error=repr(error))
             return None
@@ -82,7 +83,7 @@ class MultiLink:
         if not isinstance(link, OpenLink) or not self._open:
             return None
         try:
-            return await link.standing(robot_id)
+            return await contain(link.standing(robot_id))
         except Exception as error:
             log.warning("a robot link could not say how it stands", robot=robot_id, error=repr(error))
             return None
@@ -124,7 +125,7 @@ class MultiLink:
 
 async def _closed(part: LinkPart) -> None:
     try:
-        await part.link.close()
+        await contain(part.link.close())
     except Exception:
         log.exception("a robot link could not be closed", kind=part.kind)
 

@@ -13,8 +13,9 @@ from beforehand.ports.store import Store
 
 def open_questions(runtime: Runtime) -> Parts:
     from beforehand.crafts.rounds.questions import Questions
-    from beforehand.crafts.rounds.workers import Crew
+    from beforehand.crafts.rounds.workers import Crew, brought
 
+    brought()  # before anybody waits for an answer
     questions = Questions(runtime, Crew(runtime))
     return Parts(
         service=questions,

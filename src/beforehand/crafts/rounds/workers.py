@@ -6,6 +6,7 @@ moves a machine: a template only hands its plan in for review.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from beforehand.app.runtime import Runtime
@@ -18,11 +19,29 @@ from beforehand.crafts.rounds.plug_ins import WORKERS
 from beforehand.crafts.rounds.worker_kind import Outputs, WorkerKind
 from beforehand.engine.schemas import misfits
 from beforehand.model.errors import BadInputError, NotFoundError
+from beforehand.ports.foreign import contain, loaded, why
 from beforehand.ports.log import Log
 from beforehand.ports.tool import ToolContext, ToolSpec
 
 log = Log("beforehand.rounds")
 TOOL, TEMPLATE = "tool:", "template:"
+
+
+@cache
+def brought() -> tuple[WorkerKind, ...]:
+    """The workers of installed packages, loaded once; one that cannot be used is reported and left out."""
+    from beforehand.app.entry_points import entry_points
+
+    found = []
+    for entry in entry_points(WORKERS):
+        try:
+            kind = loaded(entry.load)
+            if not isinstance(kind, WorkerKind):
+                raise TypeError(f"{entry.value} is not a WorkerKind")
+            found.append(kind)
+        except Exception as error:  # somebody else's package must not keep questions from being answered
+            log.error("a worker could not be used", name=entry.name, says=why(error))
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -32,18 +51,10 @@ class Crew:
     runtime: Runtime
 
     def kinds(self) -> dict[str, WorkerKind]:
-        """The built-in workers and those of installed packages; one that cannot be used is reported and left out."""
-        from beforehand.app.entry_points import entry_points
-
+        """The built-in workers and those of installed packages."""
         found = {kind.worker.name: kind for kind in (*HELP, *HISTORY)}
-        for entry in entry_points(WORKERS):
-            try:
-                kind = entry.load()
-                if not isinstance(kind, WorkerKind):
-                    raise TypeError(f"{entry.value} is not a WorkerKind")
-                found.setdefault(kind.worker.name, kind)
-            except Exception as error:  # somebody else's package must not keep questions from being answered
-                log.error("a worker could not be used", name=entry.name, error=repr(error))
+        for kind in brought():
+            found.setdefault(kind.worker.name, kind)
         return found
 
     async def workers(self) -> list[Worker]:
@@ -61,7 +72,7 @@ class Crew:
         kind = self.kinds().get(command.worker)
         if kind is None:
             raise NotFoundError.unknown("worker", command.worker, self.kinds())
-        return await kind.run(self.runtime, command, state)
+        return await contain(kind.run(self.runtime, command, state))
 
     async def _call_tool(self, command: RunWorker) -> Outputs:
         tool = self.runtime.extensions.tools.get(command.worker.removeprefix(TOOL))
@@ -70,7 +81,7 @@ class Crew:
         if problems := misfits(tool.spec.input_schema, args, "args"):
             raise BadInputError(f"{tool.spec.name} cannot be called like this: {' '.join(problems)}", code="tool.args")
         context = ToolContext(key=command.key, workspace=self.runtime.workspace(None))
-        return {"value": await tool.run(args, context)}
+        return {"value": await contain(tool.run(args, context))}
 
     async def _hand_in(self, command: RunWorker, state: QuestionState) -> Outputs:
         from beforehand.app.templates import plan_from_template
