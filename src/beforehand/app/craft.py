@@ -14,7 +14,7 @@ from beforehand.model.decision import Decision
 from beforehand.model.event import Event
 from beforehand.model.finding import Finding
 from beforehand.model.plan import Plan
-from beforehand.model.reason import Problem
+from beforehand.model.reason import Problem, Reason
 from beforehand.model.versions import Upcasters
 from beforehand.ports.mcp import McpTool
 from beforehand.ports.search import Searchable
@@ -137,6 +137,9 @@ class Scenes:
     """What is live in a scene, for `GET /state`: lists by name."""
     state_at: Callable[[str, Store], Awaitable[StateLists]] = _no_past
     """The same as it was where a store ends, for `GET /state?at=`; what is not in the log is left out."""
+    held_state: "Callable[[str, Store, Reason], Awaitable[StateLists]] | None" = None
+    """The same, by the log, of a scene that should be live and is not: what would move is held for that reason.
+    None: as `state_at`."""
     replays: tuple[str, ...] = ()
     """The kinds of events whose rows `state_at` reads."""
     lists: tuple[str, ...] = ()

@@ -1,11 +1,12 @@
 """Opening and closing decisions as events, for owners that keep no state of their own beside the log."""
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Answering, Owner
 from beforehand.loop.nursery import BUG
 from beforehand.model.decision import Answer, Decision
-from beforehand.model.errors import ConflictError
+from beforehand.model.errors import ConflictError, NotLeadingError
 from beforehand.model.event import Event, iso
 
 if TYPE_CHECKING:
@@ -50,6 +51,28 @@ def _event(runtime: "Runtime", kind: str, decision: Decision, data: dict[str, An
     return runtime.event(kind, data, owner=decision.owner, correlation_id=correlation_id, scene=scene, **about)
 
 
+async def _stays_not_live(runtime: "Runtime", decision: Decision) -> list[Event]:
+    """What drives a scene stays stopped: that the scene is active and not live is asked from now on."""
+    from beforehand.app.not_live import asking_after
+
+    return await asking_after(runtime, decision)
+
+
+async def _restart(
+    runtime: "Runtime", decision: Decision, restart: Callable[[str], Awaitable[None]], name: str
+) -> None:
+    from beforehand.app.not_live import scene_stopped, tell
+
+    try:
+        await restart(name)
+    except NotLeadingError:
+        raise
+    except Exception as error:
+        if scene := scene_stopped(decision):
+            await tell(runtime, scene, error)
+        raise
+
+
 def owner_of_bugs(runtime: "Runtime") -> Owner:
     """Takes the answer to a bug: what stopped is started again from the log, or left.
 
@@ -61,8 +84,9 @@ def owner_of_bugs(runtime: "Runtime") -> Owner:
         owner = runtime.owners.get(prefix)
         if given.verb == "restart" and (owner is None or owner.restart is None):
             raise ConflictError(f"Nothing here can restart {prefix}:{name}.", code="decision.no_owner")
-        await close_decision(runtime, decision, given)
+        stays = [] if given.verb == "restart" else await _stays_not_live(runtime, decision)
+        await runtime.store.append([answered(runtime, decision, given), *stays])
         if given.verb == "restart" and given.carry_on and owner is not None and owner.restart is not None:
-            await owner.restart(name)
+            await _restart(runtime, decision, owner.restart, name)
 
     return Owner(answer)

@@ -7,7 +7,7 @@ import asyncio
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,13 @@ from beforehand.model.errors import BeforehandError
 from beforehand.model.finding import Finding
 from beforehand.model.log_identity import UNNAMED
 from beforehand.model.words import counted, duration, in_bytes
-from beforehand.ports.store import Server
+from beforehand.ports.foreign import is_ours, started, why
+from beforehand.ports.store import Server, Store
 from beforehand.ports.tasks import SERVER, register
 
 OLDEST_PYTHON = (3, 11)
+LOOK_S = 30.0
+"""How long somebody else's craft may look at its machines."""
 
 
 async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,6 +41,7 @@ async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str,
     findings += _guarded(model, settings)
     findings += _guarded(otel, settings)
     findings += await engine(settings, brought)
+    findings += await scenes(settings)
     findings += await machines(settings)
     findings += failing_tasks()
     findings += await asyncio.to_thread(programs)
@@ -229,6 +233,20 @@ async def engine(settings: "Settings", brought: Mapping[str, Any]) -> list[Findi
         return [Finding("engine", "broken", error.says, error.hint)]
 
 
+async def scenes(settings: Settings) -> list[Finding]:
+    """The scenes that should be live and are not."""
+    from beforehand.app.not_live import reasons
+
+    try:
+        if not await asyncio.to_thread(store_exists, settings.database):
+            return []
+        async with open_reading(settings.database) as store:
+            told = await reasons(store)
+    except BeforehandError:
+        return []  # a log that cannot be read is told above
+    return [Finding(f"scene {name}", "broken", reason.says, reason.try_next) for name, reason in told.items()]
+
+
 async def machines(settings: Settings) -> list[Finding]:
     """How the machines of active scenes are, as far as the crafts that know them can tell."""
     from beforehand.app.crafts import load_crafts
@@ -238,9 +256,21 @@ async def machines(settings: Settings) -> list[Finding]:
         if not looks or not await asyncio.to_thread(store_exists, settings.database):
             return []
         async with open_reading(settings.database) as store:
-            return [finding for look in looks for finding in await look(settings, store)]
+            return [finding for look in looks for finding in await _looked(look, settings, store)]
     except BeforehandError:
         return []  # a log that cannot be read is told above
+
+
+async def _looked(
+    look: Callable[[Settings, Store], Awaitable[Sequence[Finding]]], settings: Settings, store: Store
+) -> Sequence[Finding]:
+    ours = is_ours(look)
+    try:
+        return await started(look(settings, store), ours=ours, within_s=LOOK_S)
+    except Exception as error:
+        if ours:
+            raise
+        return [Finding("machines", "broken", f"A craft could not look at its machines: {why(error)}", "Correct it.")]
 
 
 def program(*names: str) -> Finding:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from beforehand.app.not_live import reason_of_run
 from beforehand.loop.rows import plan_row_id
 from beforehand.model.errors import NotFoundError
+from beforehand.model.plan import RunStatus
 from beforehand.ports.store import RowQuery, Store
 
 
@@ -38,7 +40,15 @@ async def run_document_in(store: Store, run_id: str) -> dict[str, Any]:
             child = {**step, "id": name, "parent": step["id"], "item": item, "dependsOn": []}
             child.pop("forEach", None)
             steps.append(_step_now(child, states.get(name)))
-    return {**heads[0], "steps": steps, "decisions": decisions}
+    return {**await with_reason(store, heads[0]), "steps": steps, "decisions": decisions}
+
+
+async def with_reason(store: Store, head: dict[str, Any]) -> dict[str, Any]:
+    """A run, with why it waits where a scene that it works in should be live and is not."""
+    if RunStatus(head["status"]).is_final:
+        return head
+    reason = await reason_of_run(store, head)
+    return head if reason is None else {**head, "reason": reason.wire()}
 
 
 def _step_now(step: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from beforehand.app.run_documents import with_reason
 from beforehand.app.runtime import Runtime
 from beforehand.model.plan import RunStatus, StepStatus
 
@@ -31,7 +32,9 @@ async def with_progress(runtime: Runtime, head: Document) -> Document:
     plan = await runtime.store.row("planHead", head["planId"]) or {}
     done = sum(step["status"] in _ENDED for step in steps)
     progress = {"done": done, "total": max(int(plan.get("stepCount", 0)), len(steps))}
-    return {**head, "says": _says(runtime, head, steps), "progress": progress}
+    told = await with_reason(runtime.store, head)
+    says = told["reason"]["says"] if "reason" in told else _says(runtime, head, steps)
+    return {**told, "says": says, "progress": progress}
 
 
 def _says(runtime: Runtime, head: Document, steps: list[Document]) -> str:

@@ -12,6 +12,7 @@ from beforehand.app.holds import keep_runs_held, refuse_held_plan
 from beforehand.app.ids import new_id
 from beforehand.app.intake import bound, problems_of, works_in_scene
 from beforehand.app.leases import LOCK, refuse_held, refuse_needed
+from beforehand.app.not_live import reason_of_run, refuse_not_live, scenes_of_run
 from beforehand.app.plans import answer_review, correlation_of, get_plan, review_id, stale_version
 from beforehand.app.run_documents import run_document_in, run_head_in
 from beforehand.app.run_states import owner_of_run
@@ -193,10 +194,22 @@ async def _log_start(
 async def recover_runs(runtime: Runtime) -> int:
     """After a start: go on with every run that has not ended. Gives how many; one that cannot go on spares the rest."""
     await keep_runs_held(runtime)
-    heads = {str(row["runId"]): row for row in await runtime.store.rows("run", open=True)}
-    for run_id, head in heads.items():
+    return await take_up_runs(runtime)
+
+
+async def take_up_runs(runtime: Runtime, *, scene: str | None = None) -> int:
+    """Go on with the runs that have not ended, all or those in a scene, unless they wait for one that is not live."""
+    going: list[str] = []
+    for head in await runtime.store.rows("run", open=True):
+        if scene is not None and scene not in scenes_of_run(head):
+            continue
+        run_id = str(head["runId"])
         await runtime.nursery.spare(owner_of_run(run_id), close_adopted(runtime, head))
-    return await runtime.runs.recover_all(heads)
+        if (waits := await reason_of_run(runtime.store, head)) is None:
+            going.append(run_id)
+        else:
+            log.warning("a run waits for its scene", run=run_id, says=waits.says)
+    return await runtime.runs.recover_all(going)
 
 
 async def close_adopted(runtime: Runtime, head: Mapping[str, Any]) -> None:
@@ -287,6 +300,8 @@ async def resume_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str
 
 async def _set_going(runtime: Runtime, run_id: str, given: RunInput) -> dict[str, Any]:
     """Hand in what lets a run move again; ConflictError while everything, or a machine it needs, is held."""
+    for scene in scenes_of_run(await _run_head(runtime, run_id)):
+        await refuse_not_live(runtime.store, scene)
     async with runtime.turns[LOCK]:
         run = await runtime.runs.state(run_id)
         await refuse_held_plan(runtime, run.plan)

@@ -6,9 +6,10 @@ function each; they all take the runtime as their first argument.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,6 +36,7 @@ from beforehand.model.errors import BadInputError, BeforehandError, UnavailableE
 from beforehand.model.event import Event
 from beforehand.model.log_identity import UNNAMED, LogIdentity
 from beforehand.ports.clock import Clock
+from beforehand.ports.foreign import is_ours, loaded, started
 from beforehand.ports.log import this_request
 from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.run_host import RunHost
@@ -80,6 +82,8 @@ class Runtime:
     turns: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """One verb at a time on one plan, so that nobody starts the same version twice."""
     run_host: "RunHost[RunState, RunInput] | None" = None
+    not_live: set[str] = field(default_factory=set)
+    """The scenes that this process could not make live; why is in the log (`not_live`)."""
     mark: HighWater | None = None
     """How far the log has come, beside it."""
 
@@ -233,8 +237,25 @@ async def begin_leading(runtime: Runtime) -> None:
     keep_mark(runtime)
     await runtime.nursery.begin()
     _let_run(runtime)
-    for parts in runtime.crafts.values():
-        await parts.begin()
+    for name, parts in runtime.crafts.items():
+        await _told_to(runtime, name, "begun", parts.begin)
+
+
+async def make_ready(runtime: Runtime) -> None:
+    """In a server: every scene that was live and every run that was under way goes on."""
+    for name, parts in runtime.crafts.items():
+        await _told_to(runtime, name, "made ready", parts.ready)
+
+
+async def _told_to(runtime: Runtime, name: str, how: str, call: Callable[[], Awaitable[None]]) -> None:
+    """Call what a craft brings; somebody else's that fails is reported, and the others go on."""
+    ours = is_ours(call)
+    try:
+        await started(call(), ours=ours)
+    except Exception as error:
+        if ours:
+            raise
+        runtime.extensions.reasons.append(unavailable(name, how, error))
 
 
 def keep_mark(runtime: Runtime) -> None:
@@ -286,11 +307,12 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
 
 def _open_craft(runtime: Runtime, craft: Craft) -> None:
     """Take in what a craft brings; a broken one is reported and spared, a wrong setting stops everything."""
+    ours = is_ours(craft.open)
     try:
-        parts = craft.open(runtime)
-    except BeforehandError:
-        raise
+        parts = loaded(partial(craft.open, runtime), ours=ours)
     except Exception as error:  # somebody else's code: it may fail in any way, and the rest works on
+        if ours and isinstance(error, BeforehandError):
+            raise
         runtime.extensions.reasons.append(unavailable(craft.name, "opened", error))
         return
     runtime.crafts[craft.name] = parts
@@ -306,11 +328,13 @@ def _let_run(runtime: Runtime) -> None:
     from beforehand.app.engines import run_host_for
     from beforehand.app.plans import owner_of_plans
     from beforehand.app.run_answers import owner_of_runs
+    from beforehand.app.scene_answers import owner_of_scenes
 
     runtime.run_host = run_host_for(runtime)
     runtime.owners |= {
         "plan": owner_of_plans(runtime),
         "run": owner_of_runs(runtime),
+        "scene": owner_of_scenes(runtime),
         "bug": owner_of_bugs(runtime),
     }
 
@@ -320,8 +344,8 @@ async def _close(runtime: Runtime) -> None:
     runtime.telemetry.close()
     if runtime.run_host is not None:
         await runtime.run_host.close()
-    for parts in runtime.crafts.values():  # after the runs: to a step, a craft that stops would be a failure
-        await parts.close()
+    for name, parts in runtime.crafts.items():  # after the runs: to a step, a craft that stops would be a failure
+        await _told_to(runtime, name, "closed", parts.close)
     await runtime.nursery.stop()
     await runtime.nursery.close()
     await runtime.search.close()

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from beforehand.app.craft import Scenes, StateLists
+from beforehand.app.craft import Going, Scenes, StateLists
 from beforehand.app.holds import held
 from beforehand.app.inbox import list_decisions
 from beforehand.app.past import store_at
@@ -12,6 +12,12 @@ from beforehand.app.run_progress import with_progress
 from beforehand.app.runs import list_runs
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import get_scene, list_scenes
+from beforehand.model.errors import ForeignError
+from beforehand.model.reason import Reason
+from beforehand.ports.foreign import guarded, is_ours, started, why
+from beforehand.ports.log import Log
+
+log = Log("beforehand.scenes")
 
 RECENT_RUNS = 50
 
@@ -59,11 +65,11 @@ async def _view(
     for row in scenes:
         brought = runtime.scenes_of(row["kind"])
         if row["active"] and brought is not None:
-            for name, items in (await live(brought, row["name"])).items():
+            for name, items in (await _lists_of(runtime, brought, row, live)).items():
                 shown.setdefault(name, []).extend(items)
     if scene is None:
-        for parts in runtime.crafts.values():
-            shown |= await parts.going.state(runtime.store) if parts.going else {}
+        for craft, parts in runtime.crafts.items():
+            shown |= await _going(runtime, craft, parts.going) if parts.going else {}
     decisions = await list_decisions(runtime)
     hold = await held(runtime)
     if hold is not None:
@@ -71,6 +77,40 @@ async def _view(
     shown["runs"] = [await with_progress(runtime, run) for run in runs]
     shown["decisions"] = [item for item in decisions if scene is None or await _scene_of(runtime, item) == scene]
     return shown
+
+
+async def _going(runtime: Runtime, craft: str, going: Going) -> StateLists:
+    """What goes on outside of scenes; somebody else's craft that cannot say it has nothing."""
+    ours = is_ours(going.state)
+    try:
+        return await started(going.state(runtime.store), ours=ours)
+    except Exception as error:
+        if ours:
+            raise
+        log.error("a craft could not say what goes on", craft=craft, says=why(error))
+        return {}
+
+
+async def _lists_of(
+    runtime: Runtime, brought: Scenes, row: dict[str, Any], live: Callable[[Scenes, str], Awaitable[StateLists]]
+) -> StateLists:
+    """What is in an active scene: live, or as the log left it; somebody else's craft that cannot say it says why."""
+    name, ours = row["name"], is_ours(brought.state)
+    try:
+        with guarded(f"Saying what is in {name}"):
+            if row["live"]:
+                return await started(live(brought, name), ours=ours)
+            if brought.held_state is None:
+                return await started(brought.state_at(name, runtime.store), ours=ours)
+            reason = Reason.model_validate(row["reason"])
+            return await started(brought.held_state(name, runtime.store, reason), ours=ours)
+    except ForeignError as error:
+        if ours:
+            raise
+        log.error("a craft could not say what is in its scene", scene=name, says=error.says)
+        told = Reason(code=error.code, about=name, says=error.says, try_next=error.hint)
+        row |= {"live": False, "reason": told.wire()}
+        return {}
 
 
 async def _scene_of(runtime: Runtime, decision: dict[str, Any]) -> str | None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Scenes: what plans work in.", no_args_is_help=True)
 app.add_typer(files, name="file")
+_SHOWN = ("name", "kind", "active", "live", "reason")
 
 
 @app.command("list")
@@ -24,18 +25,33 @@ def list_all(output: OutputOption = Output.TABLE, home: HomeOption = None, db: D
     from beforehand.app.examples import example_files, kind_of_example
     from beforehand.cli.read_home import read_home
 
-    known = read_home(settings_from(home=home, db=db), lambda store: store.rows("scene"), [])
-    rows = [{"name": row["name"], "kind": row["kind"], "active": row["active"], "from": "home"} for row in known]
+    known = read_home(settings_from(home=home, db=db), _known, [])
+    rows = [{**{name: row[name] for name in _SHOWN if name in row}, "from": "home"} for row in known]
     names = {row["name"] for row in rows}
     for name, path in example_files().items():
         if name not in names:
-            rows.append({"name": name, "kind": kind_of_example(path), "active": False, "from": "examples"})
+            rows.append(
+                {"name": name, "kind": kind_of_example(path), "active": False, "live": False, "from": "examples"}
+            )
     if output is Output.JSON:
         print_json(rows)
     else:
-        shown = [(row["name"], row["kind"], "active" if row["active"] else "", row["from"]) for row in rows]
+        shown = [(row["name"], row["kind"], _stands(row), row["from"]) for row in rows]
         print_table(("scene", "kind", "", "from"), shown, nothing="There are no scenes.")
+        print_err(*(row["reason"]["says"] for row in rows if "reason" in row))
     return DONE
+
+
+def _stands(row: dict[str, Any]) -> str:
+    if row["active"]:
+        return "active" if row["live"] else "active, not live"
+    return ""
+
+
+async def _known(store: "Store") -> list[dict[str, Any]]:
+    from beforehand.app.not_live import all_with_live
+
+    return await all_with_live(store, await store.rows("scene"))
 
 
 @app.command()

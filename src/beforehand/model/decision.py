@@ -13,7 +13,7 @@ from pydantic import Field
 from beforehand.model.base import WireModel
 
 DecisionKind = Literal[
-    "review", "approval", "failure", "inDoubt", "drift", "silent", "machineHeld", "question", "hold", "bug"
+    "review", "approval", "failure", "inDoubt", "drift", "silent", "machineHeld", "question", "hold", "bug", "not_live"
 ]
 """The kinds Beforehand itself opens; a craft may name its own."""
 

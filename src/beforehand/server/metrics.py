@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from beforehand.app.inbox import list_decisions
+from beforehand.app.not_live import reasons
 from beforehand.app.runs import list_runs
 from beforehand.app.runtime import Runtime
 from beforehand.model.plan import RunStatus
@@ -25,6 +26,7 @@ async def metrics_text(runtime: Runtime, audience: Audience, uptime_s: float, *,
         *_one("runs_total", "counter", "Runs ever started.", await runtime.store.count("run")),
         *_one("plans_total", "counter", "Plans ever taken in.", await runtime.store.count("planHead")),
         *_many("open_decisions", "Decisions that wait for a person, by kind.", "kind", decisions or {"review": 0}),
+        *_one("scenes_not_live", "gauge", "Scenes that are active and not live.", len(await reasons(runtime.store))),
         *_one("leads", "gauge", "1 where this server leads, 0 where it stands by.", int(leads)),
         *_one("drivers", "gauge", "Runs that are being driven.", driven),
         *_one("sse_clients", "gauge", "Clients that follow a stream.", audience.following),

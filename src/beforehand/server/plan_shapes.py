@@ -254,6 +254,9 @@ class RunHeadShape(Shape):
     cancelling: bool | None = None
     stopped_by: str | None = None
     machines: list[str] | None = Field(default=None, description="The machines it holds.")
+    reason: ReasonShape | None = Field(
+        default=None, description="Why it waits, where a scene that it works in should be live and is not."
+    )
     summary: SummaryShape | None = None
     says: str | None = Field(default=None, description="In `GET /state`: what a run that goes on does, in words.")
     progress: ProgressShape | None = Field(default=None, description="In `GET /state`: how far it is.")

@@ -13,13 +13,13 @@ from typing import Any
 from beforehand.app.clock_steps import tell_steps
 from beforehand.app.retention import keep_to_daily, retention_of
 from beforehand.app.runs import recover_runs
-from beforehand.app.runtime import Runtime, open_runtime
-from beforehand.app.scenes import activate_scene, find_anywhere, recover_scenes, save_scene
+from beforehand.app.runtime import Runtime, make_ready, open_runtime
+from beforehand.app.scenes import find_anywhere, lacks_something, recover_scenes, save_scene, should_be_live
 from beforehand.app.settings import Settings
 from beforehand.app.tls import ServerTls, server_tls
 from beforehand.app.token_verbs import keep_recorded
 from beforehand.app.tokens import Tokens
-from beforehand.model.errors import BadInputError
+from beforehand.model.errors import BadInputError, ForeignError
 from beforehand.ports.log import Log
 from beforehand.ports.tasks import SERVER, lasting, stop
 from beforehand.server.app import create_app
@@ -157,17 +157,22 @@ async def recover(runtime: Runtime, scenes: Sequence[str], *, anew: bool = True)
     live = {row["name"] for row in await runtime.store.rows("scene", open=True)}
     for name in named:
         if name not in live:
-            await activate_scene(runtime, name)
+            await should_be_live(runtime, name)
     await recover_runs(runtime)
-    for parts in runtime.crafts.values():
-        await parts.ready()
+    await make_ready(runtime)
 
 
 async def _named(runtime: Runtime, document: Any, anew: bool) -> str:
     name = document.get("name") if isinstance(document, dict) else None
-    if not anew and isinstance(name, str) and await runtime.store.row("scene", name) is not None:
-        return name
-    return str((await save_scene(runtime, None, document))["name"])
+    known = await runtime.store.row("scene", name) if isinstance(name, str) else None
+    if known is not None and not anew:
+        return str(name)
+    try:
+        return str((await save_scene(runtime, None, document))["name"])
+    except (BadInputError, ForeignError):
+        if known is None or not known.get("active") or not lacks_something(runtime, known):
+            raise
+        return str(name)  # it is not the file that is wrong: what was saved and live cannot be read here either
 
 
 def has_screen() -> bool:

@@ -49,6 +49,8 @@ class SceneHeadShape(Shape):
     name: str
     kind: str
     active: bool
+    live: bool = Field(description="Whether it is; an active scene that is not says why.")
+    reason: ReasonShape | None = Field(default=None, description="Why it is active and not live.")
     saved_at: str
     changed: bool | None = Field(
         default=None, description="Saved since it was made live; what is live is what was saved before."

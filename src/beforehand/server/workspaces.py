@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from beforehand.app.not_live import NOT_LIVE
 from beforehand.app.plans import get_plan
 from beforehand.app.runtime import Runtime
 from beforehand.model.errors import NotFoundError
@@ -46,6 +47,8 @@ async def require_for_run(runtime: Runtime, caller: Caller, run_id: str) -> None
 async def require_for_answer(runtime: Runtime, caller: Caller, decision_id: str, verb: str, value: Any) -> None:
     """The same for an answer that lets a plan go on, or changes it."""
     row = await runtime.store.row("decision", decision_id)
+    if row is not None and row["kind"] == NOT_LIVE and verb == "deactivate":
+        require(caller, "admin", "letting a scene rest")
     if row is None or not (verb in GOES_ON or (verb == "retry" and value is not None)):
         return
     about: Mapping[str, Any] = row["about"]

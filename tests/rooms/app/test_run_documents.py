@@ -12,7 +12,7 @@ from beforehand.ports.store import Row, RowQuery
 
 def project(event: Event) -> Iterable[Row]:
     version = event.data["version"]
-    yield Row("run", "r", {"runId": "r", "planId": "p", "version": version})
+    yield Row("run", "r", {"runId": "r", "planId": "p", "version": version, "status": "running"})
     yield Row("plan", plan_row_id("p", version), {"steps": [{"id": f"of version {version}"}]}, parent="p")
 
 

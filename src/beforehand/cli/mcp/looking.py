@@ -29,7 +29,8 @@ async def scene_rows(access: HomeAccess) -> list[dict[str, Any]]:
     from beforehand.app.examples import example_files, kind_of_example
 
     known = await access.look("/scenes", scenes.list_scenes)
-    rows = [{"name": row["name"], "kind": row["kind"], "active": row["active"], "from": "home"} for row in known]
+    shown = ("name", "kind", "active", "live", "reason")
+    rows = [{**{name: row[name] for name in shown if name in row}, "from": "home"} for row in known]
     names = {row["name"] for row in rows}
     examples = [(name, path) for name, path in example_files().items() if name not in names]
     return rows + [
@@ -50,9 +51,15 @@ async def scene_document(access: HomeAccess, name: str) -> Any:
     return (await access.look(path_to("scenes", name), lambda runtime: get_scene(runtime, name)))["document"]
 
 
+def _stands(row: Mapping[str, Any], otherwise: str) -> str:
+    if not row["active"]:
+        return otherwise
+    return f"active and not live: {row['reason']['says']}" if "reason" in row else "live"
+
+
 async def list_scenes(access: HomeAccess, given: Given) -> McpAnswer:
     rows = await scene_rows(access)
-    told = [f"{row['name']} ({row['kind']}, {'live' if row['active'] else row['from']})" for row in rows]
+    told = [f"{row['name']} ({row['kind']}, {_stands(row, row['from'])})" for row in rows]
     return McpAnswer(lines(f"There are {counted(len(rows), 'scene')}.", told), {"scenes": rows})
 
 
@@ -98,7 +105,7 @@ async def show_state(access: HomeAccess, given: Given) -> McpAnswer:
     counts = [f"{len(items)} in `{name}`" for name, items in shown.items() if isinstance(items, list) and items]
     head = "The server runs." if served else "No server runs on this home; this is what its log says."
     held = ["Everything is held by a person."] if shown.get("hold") else []
-    told = [*held, *(f"{row['name']} is {'live' if row['active'] else 'resting'}" for row in shown["scenes"])]
+    told = [*held, *(f"{row['name']} is {_stands(row, 'resting')}" for row in shown["scenes"])]
     return McpAnswer(lines(f"{head} There is {', '.join(counts) or 'nothing'}.", told), {"served": served, **shown})
 
 

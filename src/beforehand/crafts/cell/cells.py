@@ -5,13 +5,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from beforehand.app.craft import Moving
 from beforehand.app.kept_files import LedFiles
+from beforehand.app.not_live import with_live
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, no_scene_of, scene_names
-from beforehand.crafts.cell.controllers import open_controller
+from beforehand.crafts.cell.controllers import is_made_here, open_controller
 from beforehand.crafts.cell.core.scene import CONTROLLER_KINDS, read_cell
 from beforehand.crafts.cell.graphs import GraphScenes
 from beforehand.crafts.cell.state_follower import StateFollower
@@ -22,14 +24,17 @@ from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene, CellState
 from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
 from beforehand.model.machine import SIM, kind_of
 from beforehand.model.plan import StepStatus
-from beforehand.model.reason import Problem, name_list, nearest_names
+from beforehand.model.reason import Problem, Reason, name_list, nearest_names
 from beforehand.ports.cell import CellController, CellReport, HoldingController
+from beforehand.ports.foreign import guarded, is_ours, made, started, why
+from beforehand.ports.log import Log
 from beforehand.ports.store import Store
 
 if TYPE_CHECKING:
     from beforehand.adapters.sim.cell_faults import CellFault
     from beforehand.engine.state import StepState
 
+log = Log("beforehand.cells")
 KIND = "cell"
 STATE_ROW = "cellState"
 STATE_CHANGED = "cellStateChanged"
@@ -78,7 +83,8 @@ class Cells:
             await self._refuse_under_way(name)
             await self._let_go(name)
         settings, clock = self.runtime.settings, self.runtime.clock
-        controller = open_controller(
+        opening = partial(
+            open_controller,
             scene,
             clock=clock,
             speed=float(settings["speed"]),
@@ -87,8 +93,14 @@ class Cells:
             files=LedFiles(self.runtime.files, self.runtime.store),
             before_send=lambda: refuse_unled(self.runtime.store),
         )
+        with guarded(f"Opening the controller of {name}"):
+            controller = await made(opening, ours=is_made_here(scene))
         self.live[name] = LiveCell(scene, controller)
-        report = await _seen(controller)
+        try:
+            report = await _seen(controller)
+        except BaseException:
+            await self._let_go(name)
+            raise
         if report.position is not None or await self._state_row(name) is None:
             await self.record(name, report, "")
         if kind_of(scene.controller or SIM) != SIM:  # nobody but us moves a simulated robot
@@ -119,7 +131,7 @@ class Cells:
         if follower is not None:
             await follower.close()
         if live is not None:
-            await live.controller.close()
+            await _close(live.controller, name)
 
     def live_machines(self) -> dict[str, dict[str, str]]:
         """The robot of every live cell by its address."""
@@ -209,11 +221,14 @@ class Cells:
 
     async def saved(self, name: str) -> CellScene:
         """A cell as it was saved; NotFoundError with the cells there are."""
+        return read_cell((await self._saved_row(name))["document"])
+
+    async def _saved_row(self, name: str) -> dict[str, Any]:
         row = await self.runtime.store.row("scene", name)
         if row is None or row["kind"] != KIND:
             told = await no_scene_of(self.runtime, KIND, name)
             raise NotFoundError(told.says, code="scene.unknown", nearest=told.nearest)
-        return read_cell(row["document"])
+        return row
 
     async def is_cell(self, name: Any) -> bool:
         row = await self.runtime.store.row("scene", name) if isinstance(name, str) else None
@@ -300,9 +315,18 @@ class Cells:
 
     async def document(self, name: str) -> dict[str, Any]:
         """What is known of a cell: where its robot stands, what it holds, and whether it is live."""
-        scene = await self.saved(name)
-        row = await self._state_row(name) or (scene.state.wire() if scene.state else {})
-        return {"scene": name, "current_position": None, "current_tool": NO_TOOL, **row, **self._live(name)}
+        saved = await self._saved_row(name)
+        row = await self._state_row(name) or saved["document"].get("state") or {}
+        reason = (await with_live(self.runtime.store, saved)).get("reason")
+        silent = {} if reason is None else {"says": reason["says"]}
+        return {
+            "scene": name,
+            "current_position": None,
+            "current_tool": NO_TOOL,
+            **row,
+            **self._live(name),
+            **silent,
+        }
 
     def _live(self, name: str) -> dict[str, Any]:
         """Whether it is live, and that it has not been seen just now, where that is so."""
@@ -317,6 +341,12 @@ class Cells:
     async def state(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """What is live, for `GET /state`."""
         return {"cells": [{"scene": name, **(await self._state_row(name) or {}), **self._live(name)}]}
+
+    async def held_state(self, name: str, store: Store, reason: Reason) -> dict[str, list[dict[str, Any]]]:
+        """A cell that should be live and is not, as the log left it."""
+        known = await store.row(STATE_ROW, name) or ((await store.row("scene", name)) or {})["document"].get("state")
+        nowhere = {"current_position": None, "current_tool": NO_TOOL}
+        return {"cells": [{"scene": name, **nowhere, **(known or {}), "says": reason.says, "active": False}]}
 
     async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
         """The same as it was where the store ends."""
@@ -345,10 +375,17 @@ def _holding(controller: CellController) -> bool:
     return isinstance(controller, HoldingController) and controller.can_hold
 
 
+async def _close(controller: CellController, name: str) -> None:
+    try:
+        await started(controller.close(), ours=is_ours(controller.close))
+    except Exception as error:  # a plug-in's: the cell is let go of all the same
+        log.error("a controller could not be closed", scene=name, says=why(error))
+
+
 async def _seen(controller: CellController, tool: str = NO_TOOL) -> CellReport:
     """How things are; nowhere known where the controller does not answer. It is live all the same, and asked again."""
     try:
-        return await controller.report()
+        return await started(controller.report(), ours=is_ours(controller.report))
     except Fault as fault:
         return CellReport(None, tool, fault.says)
 

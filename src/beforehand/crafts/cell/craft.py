@@ -50,6 +50,7 @@ def _scenes(cells: Cells) -> Scenes:
         live_machines=cells.live_machines,
         state=cells.state,
         state_at=cells.state_at,
+        held_state=cells.held_state,
         replays=(STATE_CHANGED,),
         lists=("cells",),
         find=find,

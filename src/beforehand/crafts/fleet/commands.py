@@ -171,8 +171,7 @@ for _verb, _says in FLEET_VERBS.items():
 
 
 async def _in_log(store: "Store", name: str | None, scene: str | None) -> "list[Document]":
-    from beforehand.crafts.fleet.finding import states_in_log, why_all, why_one
+    from beforehand.crafts.fleet.finding import ASKED, not_live, states_in_log, why_shown
 
     states, now = await states_in_log(store)
-    reasons = why_all(states, scene, now) if name is None else why_one(states, name, scene, now)
-    return [reason.wire() for reason in reasons]
+    return [reason.wire() for reason in why_shown(states, await not_live(store), name, scene, now, ASKED)]

@@ -56,6 +56,7 @@ def _scenes(fleets: Fleets, files: PrivateFiles) -> Scenes:
         live_machines=fleets.live_machines,
         state=fleets.state,
         state_at=fleets.state_at,
+        held_state=fleets.held_state,
         lists=("robots", "worksites", "streams", "tasks", "fleets"),
     )
 

@@ -1,12 +1,15 @@
 """Finding things in fleets by name, and why they stand still: over states, whether live or read from the log."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from beforehand.app.not_live import reasons
 from beforehand.crafts.fleet.core.state import FleetState
-from beforehand.model.errors import ConflictError, NotFoundError
+from beforehand.crafts.fleet.not_live import held_for
+from beforehand.model.errors import ConflictError, ForeignError, NotFoundError
 from beforehand.model.reason import Reason, name_list
+from beforehand.ports.foreign import guarded
 from beforehand.ports.store import Store
 
 States = Mapping[str, FleetState]
@@ -57,18 +60,52 @@ def why_one(states: States, name: str, scene: str | None, now_ms: int, kinds: tu
 
 def why_all(states: States, scene: str | None, now_ms: int) -> list[Reason]:
     """Everything that stands still and why: robots without work, tasks that wait, streams with nothing to move."""
-    from beforehand.crafts.fleet.core.why import why_everything
-
     if scene is not None:
         refuse_inactive(states, scene)
     found: dict[tuple[str, str, str], Reason] = {}
     for where in states if scene is None else (scene,):
-        for told in why_everything(states[where], now_ms).values():
+        for told in _everything(states[where], now_ms):
             for reason in told:
                 says = f"In {where}: {reason.says}" if scene is None and _is_shared(states, reason) else reason.says
                 told_apart = reason.model_copy(update={"says": says})
                 found[where, reason.code, reason.about] = _with_scene(states, where, told_apart)
     return list(found.values())
+
+
+def _everything(state: FleetState, now_ms: int) -> Iterable[Sequence[Reason]]:
+    """Why things stand still in one fleet; a stream kind of a plug-in that breaks when asked is told instead."""
+    from beforehand.crafts.fleet.core.why import why_everything
+
+    name = state.scene.name
+    try:
+        with guarded(f"Saying why things stand still in {name}"):
+            return why_everything(state, now_ms).values()
+    except ForeignError as error:
+        return [[Reason(code=error.code, about=name, says=error.says, try_next=error.hint)]]
+
+
+def why_shown(
+    states: States,
+    not_live: Mapping[str, Reason],
+    name: str | None,
+    scene: str | None,
+    now_ms: int,
+    kinds: tuple[str, ...],
+) -> list[Reason]:
+    """The same of what is live and of what should be: all of a fleet that is not live has that reason."""
+    if name is not None:
+        if name in not_live and scene in (None, name):
+            return [not_live[name]]
+        where = scene_of(states, kinds, name, scene)
+        if where in not_live:
+            return [not_live[where].model_copy(update={"about": name})]
+        with guarded(f"Saying why {name} stands still"):
+            return why_one(states, name, scene, now_ms, kinds)
+    stopped = [reason for where, reason in not_live.items() if scene in (None, where)]
+    if scene is not None and stopped:
+        return stopped
+    live = {where: state for where, state in states.items() if where not in not_live}
+    return [*stopped, *why_all(live, scene, now_ms)]
 
 
 def _is_shared(states: States, reason: Reason) -> bool:
@@ -84,15 +121,27 @@ def _with_scene(states: States, where: str, reason: Reason) -> Reason:
     return reason.model_copy(update={"try_next": _COMMAND.sub(rf"`\1 --scene {where}`", reason.try_next)})
 
 
+async def not_live(store: Store) -> dict[str, Reason]:
+    """Why fleets that should be live are not, by their names."""
+    found = await reasons(store)
+    rows = {name: await store.row("scene", name) or {} for name in found}
+    return {name: reason for name, reason in found.items() if rows[name].get("kind") == "fleet"}
+
+
 async def states_in_log(store: Store) -> tuple[dict[str, FleetState], int]:
-    """The active fleets as the log left them, and the time of its last word about any of them."""
+    """The active fleets as the log left them, and the time of its last word about any of them.
+
+    In those that should be live and are not, what is under way is held.
+    """
     from beforehand.crafts.fleet.history import looked_up
 
+    told = await not_live(store)
     states: dict[str, FleetState] = {}
     latest = 0
     for row in await store.rows("scene", open=True):
         found: Any = await looked_up(store, row["name"]) if row["kind"] == "fleet" else None
         if found is not None:
-            states[row["name"]] = found[0]
+            reason = told.get(row["name"])
+            states[row["name"]] = found[0] if reason is None else held_for(found[0], reason)
             latest = max(latest, found[1])
     return states, latest

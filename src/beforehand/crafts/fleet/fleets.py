@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Answering, Moving
 from beforehand.app.kept_files import LedFiles
+from beforehand.app.not_live import refuse_not_live
 from beforehand.app.runtime import Runtime
 from beforehand.app.scenes import activate_scene, no_scene_of
 from beforehand.crafts.fleet import shown
@@ -24,16 +26,20 @@ from beforehand.crafts.fleet.core.inputs import (
 from beforehand.crafts.fleet.core.scene import read_fleet
 from beforehand.crafts.fleet.core.state import ENDED, FleetState
 from beforehand.crafts.fleet.core.streams import Candidate
-from beforehand.crafts.fleet.finding import ASKED, refuse_inactive, scene_of, why_all, why_one
+from beforehand.crafts.fleet.finding import ASKED, not_live, refuse_inactive, scene_of, why_shown
+from beforehand.crafts.fleet.link_kinds import are_ours, with_known_links
+from beforehand.crafts.fleet.not_live import held_for
 from beforehand.crafts.fleet.sentences import effect_says
 from beforehand.loop.asked import key_here
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BadInputError, ConflictError, RefusedError
+from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Verdict
 from beforehand.model.fleet import FleetScene
+from beforehand.model.machine import kind_of
 from beforehand.model.reason import Reason
 from beforehand.model.records import wire_of
 from beforehand.model.words import counted
+from beforehand.ports.foreign import guarded, made
 from beforehand.ports.log import Log
 from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.store import EventFilter, Store
@@ -80,9 +86,10 @@ class Fleets:
         state.log = self.runtime.identity
         if state.scene != scene:
             log.warning("the changed scene waits until the tasks under way have ended", scene=name)
-            scene = state.scene
+            scene = with_known_links(state.scene, scene)
         settings = self.runtime.settings
-        link = open_links(
+        opening = partial(
+            open_links,
             scene,
             clock=self.runtime.clock,
             speed=float(settings["speed"]),
@@ -92,6 +99,8 @@ class Fleets:
             files=_shared(self.runtime),
             identity=self.runtime.identity,
         )
+        with guarded(f"Opening the robot links of {name}"):
+            link = await made(opening, ours=are_ours(kind_of(robot.link) for robot in scene.robots))
         if not self.runtime.serves:  # a process that carries out one plan: only what it asks for is moved
             state.streams = {key: replace(stream, enabled=False) for key, stream in state.streams.items()}
         driver = FleetDriver(
@@ -132,6 +141,38 @@ class Fleets:
     def states(self) -> dict[str, FleetState]:
         return {name: fleet.driver.state for name, fleet in self.live.items()}
 
+    async def shown_states(self, scene: str | None = None) -> dict[str, FleetState]:
+        """The fleets that are live, and those that should be, with what is under way in them held for that reason."""
+        told = await self._not_live()
+        held = {name: await self._held(name, reason) for name, reason in told.items() if scene in (None, name)}
+        return {**self.states, **{name: state for name, state in held.items() if state is not None}}
+
+    async def _not_live(self) -> dict[str, Reason]:
+        """Why fleets that should be live are not; where all are live nothing is read for it."""
+        stopped = any(fleet.work.done() for fleet in self.live.values())
+        return await not_live(self.runtime.store) if stopped or self.runtime.not_live else {}
+
+    async def _held(self, name: str, reason: Reason) -> FleetState | None:
+        """A fleet that should be live, as its driver or the log left it; None where nothing of it is in the log."""
+        from beforehand.crafts.fleet.history import looked_up
+
+        if name in self.live:
+            return held_for(self.live[name].driver.state, reason)
+        found = await looked_up(self.runtime.store, name, aside=True)
+        return None if found is None else held_for(found[0], reason)
+
+    async def _driven(self, kind: str, name: str, scene: str | None) -> LiveFleet:
+        """The live fleet that has this; where it is in one that should be live, ConflictError with the reason."""
+        try:
+            fleet = self.find(kind, name, scene)
+        except NotFoundError:
+            where = scene_of(await self.shown_states(scene), (kind,), name, scene)
+            await refuse_not_live(self.runtime.store, where)
+            raise
+        if fleet.work.done():
+            await refuse_not_live(self.runtime.store, fleet.scene.name)
+        return fleet
+
     def fleet(self, name: str) -> LiveFleet:
         refuse_inactive(self.states, name)
         return self.live[name]
@@ -171,18 +212,19 @@ class Fleets:
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         _refuse_occupancy(occupancy)
-        fleet = self.find("worksites", name, scene)
+        fleet = await self._driven("worksites", name, scene)
         await self.ask(fleet, PatchWorksite(name, occupancy))
         return self.worksite(fleet, name)
 
-    def try_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
+    async def try_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         """Whom it would affect if this were said; refused as saying it would be. Nothing changes."""
         from beforehand.app.runs import refuse_by_reasons
         from beforehand.crafts.fleet.core.worksite_trial import try_worksite
 
         _refuse_occupancy(occupancy)
-        fleet = self.find("worksites", name, scene)
-        trial = try_worksite(fleet.driver.state, PatchWorksite(name, occupancy), self.runtime.now())
+        fleet = await self._driven("worksites", name, scene)
+        with guarded(f"Trying {name}"):
+            trial = try_worksite(fleet.driver.state, PatchWorksite(name, occupancy), self.runtime.now())
         refuse_by_reasons(trial.verdict)
         where = {"scene": fleet.scene.name}
         return {
@@ -197,16 +239,17 @@ class Fleets:
     async def patch_stream(self, given: PatchStream, scene: str | None) -> dict[str, Any]:
         if given.enabled is None and given.priority is None:
             raise BadInputError("Give `enabled`, `priority`, or both.", code="stream.nothing_set")
-        fleet = self.find("streams", given.stream_id, scene)
+        fleet = await self._driven("streams", given.stream_id, scene)
         await self.ask(fleet, given)
         return self.stream(fleet, given.stream_id)
 
-    def try_stream(self, as_if: PatchStream, scene: str | None) -> dict[str, Any]:
+    async def try_stream(self, as_if: PatchStream, scene: str | None) -> dict[str, Any]:
         """What a stream would do now, if it were as the patch says; nothing changes."""
         from beforehand.crafts.fleet.core.stream_trial import try_stream
 
-        fleet = self.find("streams", as_if.stream_id, scene)
-        trial = try_stream(fleet.driver.state, as_if, self.runtime.now())
+        fleet = await self._driven("streams", as_if.stream_id, scene)
+        with guarded(f"Trying {as_if.stream_id}"):
+            trial = try_stream(fleet.driver.state, as_if, self.runtime.now())
         where = {"scene": fleet.scene.name}
         return {
             "stream": {**wire_of(trial.stream), **where},
@@ -216,18 +259,19 @@ class Fleets:
         }
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
-        fleet = self.find("robots", name, scene)
+        fleet = await self._driven("robots", name, scene)
         await self.ask(fleet, RobotVerb(name, verb, value))
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
-        fleet = self.find("tasks", name, scene)
+        fleet = await self._driven("tasks", name, scene)
         await self.ask(fleet, TaskVerb(name, verb, value))
         return shown.told_task(wire_of(fleet.driver.state.tasks[name]), fleet.scene.name)
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
         from beforehand.app.holds import everything_held, held
 
+        await refuse_not_live(self.runtime.store, name)
         fleet = self.fleet(name)
         everything = await held(self.runtime)
         if verb == "clear" and everything is not None:
@@ -257,11 +301,13 @@ class Fleets:
         """Take a fleet up again from the log, after its driver stopped on a bug."""
         await activate_scene(self.runtime, name)
 
-    def why(self, name: str | None, scene: str | None = None, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
-        """Why a robot, task or stream does what it does; without a name, everything that stands still."""
-        if name is None:
-            return why_all(self.states, scene, self.runtime.now())
-        return why_one(self.states, name, scene, self.runtime.now(), kinds)
+    async def why(self, name: str | None, scene: str | None = None, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
+        """Why a robot, task or stream does what it does; without a name, everything that stands still.
+
+        What belongs to a fleet that should be live and is not has one reason: that one.
+        """
+        states, told = await self.shown_states(scene), await self._not_live()
+        return why_shown(states, told, name, scene, self.runtime.now(), kinds)
 
     async def scene(self, name: str) -> FleetScene:
         """A fleet's scene, live or only kept; BadInputError with the fleets there are."""
@@ -284,16 +330,17 @@ class Fleets:
     def stream(self, fleet: LiveFleet, name: str) -> dict[str, Any]:
         return shown.stream(fleet.driver.state, name)
 
-    def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
+    async def one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
         """One robot, worksite or stream as it is now."""
-        return shown.one(self.states, kind, name, scene)
+        return shown.one(await self.shown_states(scene), kind, name, scene)
 
     async def last_states(self, scene: str | None) -> dict[str, FleetState]:
         """What is live, and a scene that rests as the log left it."""
         from beforehand.crafts.fleet.history import looked_up
 
         found = None if scene is None or scene in self.live else await looked_up(self.runtime.store, scene, aside=True)
-        return self.states if scene is None or found is None else {**self.states, scene: found[0]}
+        states = await self.shown_states(scene)
+        return states if scene in states or found is None else {**states, str(scene): found[0]}
 
     async def last_one(self, kind: str, name: str, scene: str | None) -> dict[str, Any]:
         """One robot, worksite or stream, also of a scene that rests."""
@@ -312,17 +359,17 @@ class Fleets:
         fleet = self.find("robots", name, scene)
         return shown.link(fleet.driver.state, name, await fleet.link.standing(name))
 
-    def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
+    async def listed(self, kind: str, scene: str | None) -> list[dict[str, Any]]:
         """All of a kind, in every active fleet or in one."""
-        return shown.listed(self.states, kind, scene)
+        return shown.listed(await self.shown_states(scene), kind, scene)
 
     async def tasks(self, scene: str | None, *, open: bool | None, limit: int) -> list[dict[str, Any]]:
         """Tasks from the log, newest first: also those that ended long ago."""
-        return await shown.tasks(self.runtime.store, self.states, scene, open=open, limit=limit)
+        return await shown.tasks(self.runtime.store, await self.shown_states(scene), scene, open=open, limit=limit)
 
     async def task(self, name: str, scene: str | None) -> dict[str, Any]:
         """One task, ended or not."""
-        return await shown.task(self.runtime.store, self.states, name, scene)
+        return await shown.task(self.runtime.store, await self.shown_states(scene), name, scene)
 
     def inject(self, name: str, document: Mapping[str, Any], scene: str | None) -> dict[str, Any]:
         """Let something go wrong with a simulated robot."""
@@ -349,6 +396,16 @@ class Fleets:
             return {}
         state = fleet.driver.state
         return {"robots": [self.robot(fleet, robot_id) for robot_id in state.robots], **_lists(state)}
+
+    async def held_state(self, name: str, store: Store, reason: Reason) -> dict[str, list[dict[str, Any]]]:
+        """A fleet that should be live and is not, as the log left it: what is under way in it is held."""
+        from beforehand.crafts.fleet.history import looked_up
+
+        found = await looked_up(store, name, aside=True)
+        if found is None:
+            return {}
+        state = held_for(found[0], reason)
+        return {"robots": [shown.robot_in_past(state, one) for one in state.robots], **_lists(state)}
 
     async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
         """The same as it was where the store ends; where the robots were, and what they reported, is not in the log."""

@@ -3,6 +3,7 @@
 from typing import Any
 
 from beforehand.app.craft import Assessment, Judge
+from beforehand.app.not_live import refuse_not_live
 from beforehand.app.scenes import no_scene_of
 from beforehand.crafts.fleet.fleets import KIND, Fleets
 from beforehand.crafts.fleet.plans import FLEET_TOOLS, no_fleet, unknown_names
@@ -24,7 +25,10 @@ def judge_of(fleets: Fleets) -> Judge:
 
     async def ready(plan: Plan) -> None:
         """A whole fleet does not start to work because of one transport; a person makes it live."""
-        if any(is_ours(step.tool) for step in plan.steps) and plan.scene not in fleets.live:
+        if not any(is_ours(step.tool) for step in plan.steps):
+            return
+        await refuse_not_live(fleets.runtime.store, plan.scene)
+        if plan.scene not in fleets.live:
             raise ConflictError(
                 f"The fleet {plan.scene} is not active, so nothing can be moved there.",
                 code="fleet.inactive",

@@ -15,6 +15,8 @@ Document = dict[str, Any]
 
 
 def robot(state: FleetState, name: str) -> Document:
+    if name not in state.seen:
+        return robot_in_past(state, name)
     report = state.seen[name].report
     where = {"x": round(report.x, 3), "y": round(report.y, 3)}
     return _told(state, name, robot_wire(state.robots[name], state.seen[name])) | where
@@ -94,7 +96,14 @@ async def tasks(
     if scene is not None:
         refuse_inactive(states, scene)
     rows = await store.rows("task", parent=scene, open=open, limit=limit, newest_first=True)
-    return [told_task(row, _scene_of_task(row["taskId"])) for row in rows]
+    return [_as_known(row, states) for row in rows]
+
+
+def _as_known(row: Document, states: States) -> Document:
+    """A task of the log as its fleet has it: one that should be live and is not has it held."""
+    task_id, scene = row["taskId"], _scene_of_task(row["taskId"])
+    task = states[scene].tasks.get(task_id) if scene in states else None
+    return told_task(row if task is None or task.status != "held" else wire_of(task), scene)
 
 
 async def task(store: Store, states: States, name: str, scene: str | None) -> Document:
@@ -105,7 +114,7 @@ async def task(store: Store, states: States, name: str, scene: str | None) -> Do
     row = await store.row("task", f"{where}/{name}")
     if row is None:
         scene_of(states, ("tasks",), name, scene)
-    return told_task(row or {}, where)
+    return _as_known(row, states) if row is not None else {}
 
 
 def _scene_of_task(task_id: str) -> str:

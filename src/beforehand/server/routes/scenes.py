@@ -17,7 +17,7 @@ router = APIRouter(prefix="/scenes", tags=["scenes"])
 
 
 async def as_it_is(done: DoneWrite) -> Any:
-    return await verbs.get_scene(done.runtime, done.path["name"])
+    return await verbs.shown_scene(done.runtime, await verbs.get_scene(done.runtime, done.path["name"]))
 
 
 _EITHER = {"application/json": {"schema": {"type": ["object", "string"]}}}
@@ -39,7 +39,7 @@ async def check_scene(runtime: RuntimeDep, document: Annotated[Any, document_bod
 
 @router.get("/{name}", operation_id="getScene", responses=gives(SceneShape))
 async def get_scene(runtime: RuntimeDep, name: str) -> Json:
-    return Json(await verbs.get_scene(runtime, name))
+    return Json(await verbs.shown_scene(runtime, await verbs.get_scene(runtime, name)))
 
 
 @router.put(
@@ -52,7 +52,7 @@ async def get_scene(runtime: RuntimeDep, name: str) -> Json:
 @answered_from(as_it_is)
 async def save_scene(runtime: RuntimeDep, name: str, document: Annotated[Any, document_body()]) -> Json:
     """Keep a scene, given as its document or as a text; a live one goes on as it was until it is activated again."""
-    return Json(await verbs.save_scene(runtime, name, document))
+    return Json(await verbs.shown_scene(runtime, await verbs.save_scene(runtime, name, document)))
 
 
 @router.post(
@@ -61,7 +61,7 @@ async def save_scene(runtime: RuntimeDep, name: str, document: Annotated[Any, do
 @answered_from(as_it_is)
 async def activate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
     """Make a scene live; refused where another live scene names one of its machines."""
-    return Json(await verbs.activate_scene(runtime, name))
+    return Json(await verbs.shown_scene(runtime, await verbs.activate_scene(runtime, name)))
 
 
 @router.post(
@@ -70,4 +70,4 @@ async def activate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, b
 @answered_from(as_it_is)
 async def deactivate_scene(runtime: RuntimeDep, name: str, _: Annotated[Nothing, body(Nothing, optional=True)]) -> Json:
     """Let a live scene rest; refused while something goes on in it."""
-    return Json(await verbs.deactivate_scene(runtime, name))
+    return Json(await verbs.shown_scene(runtime, await verbs.deactivate_scene(runtime, name)))

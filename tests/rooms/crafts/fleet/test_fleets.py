@@ -125,7 +125,7 @@ async def test_why_is_the_same_live_and_from_the_log(homestead: Any) -> None:
         assert "fleet.held" in {reason.code for reason in why_all(states, None, now)}
         told = why_one(states, "stream_pick_drop", None, now)
         assert [reason.code for reason in told] == [
-            reason.code for reason in runtime.service(Fleets).why("stream_pick_drop")
+            reason.code for reason in await runtime.service(Fleets).why("stream_pick_drop")
         ]
         with pytest.raises(NotFoundError):
             why_one(states, "RB-99", None, now)
@@ -137,13 +137,13 @@ async def test_why_tells_scenes_apart_and_advises_what_can_be_done_as_it_stands(
     async with homestead.open(idle("north"), other) as runtime:
         await homestead.until(runtime, "robotUpdated", robotId="RB-02")
         fleets = runtime.service(Fleets)
-        told = [(reason.about, reason.says, reason.try_next) for reason in fleets.why(None)]
+        told = [(reason.about, reason.says, reason.try_next) for reason in await fleets.why(None)]
         off = ("It is switched off.", "Enable it: `beforehand streams enable stream_pick_drop --scene south`.")
         assert ("stream_pick_drop", f"In south: {off[0]}", off[1]) in told
         assert sum(about == "RB-01" and says.startswith("In north: ") for about, says, _ in told) == 1
         assert sum(about == "RB-01" and says.startswith("In south: ") for about, says, _ in told) == 1
         assert not any(says.startswith("In ") for about, says, _ in told if about == "RB-02")
-        (one,) = fleets.why("stream_pick_drop", "south")
+        (one,) = await fleets.why("stream_pick_drop", "south")
         assert (one.says, one.try_next) == off
 
 
@@ -153,9 +153,9 @@ async def test_why_a_stream_is_not_answered_with_a_robot_of_its_name(homestead: 
     async with homestead.open(scene) as runtime:
         await homestead.until(runtime, "robotUpdated")
         fleets = runtime.service(Fleets)
-        assert [reason.code for reason in fleets.why("RB-01", kinds=("streams",))] == ["stream.disabled"]
-        assert fleets.why("RB-01", kinds=("robots",))[0].code == "fleet.no_work"
-        assert {"stream.disabled", "fleet.no_work"} <= {reason.code for reason in fleets.why(None)}
+        assert [reason.code for reason in await fleets.why("RB-01", kinds=("streams",))] == ["stream.disabled"]
+        assert (await fleets.why("RB-01", kinds=("robots",)))[0].code == "fleet.no_work"
+        assert {"stream.disabled", "fleet.no_work"} <= {reason.code for reason in await fleets.why(None)}
 
 
 async def test_a_refusal_changes_nothing_and_says_why(homestead: Any) -> None:

@@ -27,7 +27,7 @@ async def as_it_is(done: DoneWrite) -> Any:
 @router.get("/why", operation_id="whyFleet", responses=gives(list[ReasonShape]))
 async def why(runtime: RuntimeDep, name: str | None = None, scene: SceneQuery = None) -> Json:
     """Why a robot, task or stream does what it does; without a name, everything that stands still and why."""
-    return Json([reason.wire() for reason in runtime.service(Fleets).why(name or None, scene)])
+    return Json([reason.wire() for reason in await runtime.service(Fleets).why(name or None, scene)])
 
 
 def _add(verb: str, says: str) -> None:

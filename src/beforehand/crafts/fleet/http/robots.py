@@ -34,18 +34,18 @@ async def as_injected(done: DoneWrite) -> Any:
 @router.get("", operation_id="listRobots", responses=gives(list[RobotShape]))
 async def list_robots(runtime: RuntimeDep, scene: SceneQuery = None) -> Json:
     """The robots of all active fleets, or of one."""
-    return Json(runtime.service(Fleets).listed("robots", scene))
+    return Json(await runtime.service(Fleets).listed("robots", scene))
 
 
 @router.get("/{robot_id}", operation_id="getRobot", responses=gives(RobotShape))
 async def get_robot(runtime: RuntimeDep, robot_id: str, scene: SceneQuery = None) -> Json:
-    return Json(runtime.service(Fleets).one("robots", robot_id, scene))
+    return Json(await runtime.service(Fleets).one("robots", robot_id, scene))
 
 
 @router.get("/{robot_id}/why", operation_id="whyRobot", responses=gives(list[ReasonShape]))
 async def why_robot(runtime: RuntimeDep, robot_id: str, scene: SceneQuery = None) -> Json:
     """Why it does what it does, or nothing."""
-    return Json([reason.wire() for reason in runtime.service(Fleets).why(robot_id, scene, ("robots",))])
+    return Json([reason.wire() for reason in await runtime.service(Fleets).why(robot_id, scene, ("robots",))])
 
 
 @router.get("/{robot_id}/link", operation_id="robotLink", responses=gives(RobotLinkShape))

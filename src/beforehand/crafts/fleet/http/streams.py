@@ -29,18 +29,18 @@ async def as_it_is(done: DoneWrite) -> Any:
 @router.get("", operation_id="listStreams", responses=gives(list[StreamShape]))
 async def list_streams(runtime: RuntimeDep, scene: SceneQuery = None) -> Json:
     """The streams of all active fleets, or of one."""
-    return Json(runtime.service(Fleets).listed("streams", scene))
+    return Json(await runtime.service(Fleets).listed("streams", scene))
 
 
 @router.get("/{stream_id}", operation_id="getStream", responses=gives(StreamShape))
 async def get_stream(runtime: RuntimeDep, stream_id: str, scene: SceneQuery = None) -> Json:
-    return Json(runtime.service(Fleets).one("streams", stream_id, scene))
+    return Json(await runtime.service(Fleets).one("streams", stream_id, scene))
 
 
 @router.get("/{stream_id}/why", operation_id="whyStream", responses=gives(list[ReasonShape]))
 async def why_stream(runtime: RuntimeDep, stream_id: str, scene: SceneQuery = None) -> Json:
     """Why it starts no task now."""
-    return Json([reason.wire() for reason in runtime.service(Fleets).why(stream_id, scene, ("streams",))])
+    return Json([reason.wire() for reason in await runtime.service(Fleets).why(stream_id, scene, ("streams",))])
 
 
 @router.patch("/{stream_id}", operation_id="setStream", openapi_extra=takes(StreamPatch), responses=gives(StreamShape))
@@ -68,4 +68,4 @@ async def try_stream(
 ) -> Json:
     """What it would do now, as it is or as the body would set it; nothing changes."""
     as_if = PatchStream(stream_id, asked.enabled, asked.priority)
-    return Json(runtime.service(Fleets).try_stream(as_if, scene))
+    return Json(await runtime.service(Fleets).try_stream(as_if, scene))

@@ -46,7 +46,7 @@ async def get_task(runtime: RuntimeDep, task_id: str, scene: SceneQuery = None) 
 @router.get("/{task_id}/why", operation_id="whyTask", responses=gives(list[ReasonShape]))
 async def why_task(runtime: RuntimeDep, task_id: str, scene: SceneQuery = None) -> Json:
     """Why it waits, or how it ended."""
-    return Json([reason.wire() for reason in runtime.service(Fleets).why(task_id, scene, ("tasks",))])
+    return Json([reason.wire() for reason in await runtime.service(Fleets).why(task_id, scene, ("tasks",))])
 
 
 def _add(verb: str, says: str) -> None:

@@ -27,12 +27,12 @@ async def as_it_is(done: DoneWrite) -> Any:
 @router.get("", operation_id="listWorksites", responses=gives(list[WorksiteShape]))
 async def list_worksites(runtime: RuntimeDep, scene: SceneQuery = None) -> Json:
     """The worksites of all active fleets, or of one."""
-    return Json(runtime.service(Fleets).listed("worksites", scene))
+    return Json(await runtime.service(Fleets).listed("worksites", scene))
 
 
 @router.get("/{worksite_id}", operation_id="getWorksite", responses=gives(WorksiteShape))
 async def get_worksite(runtime: RuntimeDep, worksite_id: str, scene: SceneQuery = None) -> Json:
-    return Json(runtime.service(Fleets).one("worksites", worksite_id, scene))
+    return Json(await runtime.service(Fleets).one("worksites", worksite_id, scene))
 
 
 @router.patch(
@@ -57,4 +57,4 @@ async def try_occupancy(
     runtime: RuntimeDep, worksite_id: str, asked: Annotated[Occupancy, body(Occupancy)], scene: SceneQuery = None
 ) -> Json:
     """Whom it would affect if that were said; nothing changes."""
-    return Json(runtime.service(Fleets).try_worksite(worksite_id, asked.occupancy, scene))
+    return Json(await runtime.service(Fleets).try_worksite(worksite_id, asked.occupancy, scene))
