@@ -32,9 +32,9 @@ export function TopBar({ onMenu, onPalette }: { onMenu: () => void; onPalette: (
 }
 
 function LiveScenes() {
-  const scenes = useList<{ name: string; active?: boolean }>("scenes");
+  const scenes = useList<{ name: string; active?: boolean; live?: boolean }>("scenes");
   const ready = useLive((snapshot) => snapshot.ready);
-  const live = [...scenes.values()].filter((scene) => scene.active);
+  const live = [...scenes.values()].filter((scene) => scene.active && scene.live !== false);
   if (!ready) return null;
   if (live.length === 0)
     return (

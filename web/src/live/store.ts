@@ -60,6 +60,9 @@ const QUIET = [
   "requestsForgotten",
 ];
 
+/** Decisions of these kinds say that a scene is not live: its machines and tasks are shown as held then. */
+const STOPS_SCENES = new Set(["not_live", "bug"]);
+
 export class LiveStore {
   private snapshot: Snapshot = {
     ready: false,
@@ -226,6 +229,7 @@ export class LiveStore {
       const rules = this.byKind.get(event.kind);
       for (const rule of rules ?? []) this.patch(rule, event, changed);
       if (rules === undefined && !this.quiet.has(event.kind)) again = true;
+      if (STOPS_SCENES.has(String(event.data.kind)) && event.kind.startsWith("decision")) again = true;
     }
     const recent = [...this.snapshot.recent, ...events].slice(-RECENT);
     const lists = changed.size > 0 ? { ...this.snapshot.lists, ...Object.fromEntries(changed) } : this.snapshot.lists;

@@ -2,6 +2,7 @@
 import { Call } from "@/parts/Call";
 import { Diff } from "@/parts/Diff";
 import { Mark } from "@/parts/StateMark";
+import { type Reason, ReasonLine } from "@/parts/Told";
 import { Values } from "@/parts/Values";
 import { Difference, isDifference } from "./Difference";
 import type { Decision } from "./kinds";
@@ -31,12 +32,14 @@ export function Evidence({ decision, whole = false }: { decision: Decision; whol
     mismatch,
     proposals,
     question,
+    reason,
     code: _code,
     inDoubt: _inDoubt,
     ...named
   } = decision.evidence as Record<string, unknown>;
   const { difference, ...others } = named;
-  const rest = isDifference(difference) ? others : named;
+  const left = isDifference(difference) ? others : named;
+  const rest = reason === undefined || isReason(reason) ? left : { reason, ...left };
   const told = [says, question, error].filter((text) => text && text !== decision.title);
   return (
     <div className="stack">
@@ -45,6 +48,7 @@ export function Evidence({ decision, whole = false }: { decision: Decision; whol
           {text === error && <Mark state="failed" />} {String(text)}
         </p>
       ))}
+      {isReason(reason) && <ReasonLine reason={reason} />}
       {typeof tool === "string" && <Call tool={tool} args={withoutContent(args, diff)} mismatch={mismatch} whole />}
       {typeof diff === "string" && diff !== "" && <Diff text={diff} />}
       {Array.isArray(steps) && <Steps steps={steps as Step[]} more={Number(moreSteps ?? 0)} whole={whole} />}
@@ -55,6 +59,10 @@ export function Evidence({ decision, whole = false }: { decision: Decision; whol
       <Values of={typeof diff === "string" && diff !== "" ? withoutSizes(rest) : rest} />
     </div>
   );
+}
+
+function isReason(value: unknown): value is Reason {
+  return typeof value === "object" && value !== null && typeof (value as Reason).says === "string";
 }
 
 /** A write's content is what the diff shows. */

@@ -14,6 +14,7 @@ const KINDS: Record<string, { word: string; state: string }> = {
   question: { word: "Question", state: "waiting" },
   hold: { word: "Held", state: "held" },
   bug: { word: "Defect", state: "error" },
+  not_live: { word: "Not live", state: "error" },
 };
 
 export function kindOf(decision: Decision): { word: string; state: string } {
@@ -27,7 +28,7 @@ function isInDoubt(decision: Decision): boolean {
 }
 
 /** Verbs that end or refuse something: they take a note, and are asked once more. */
-const SHARP = new Set(["deny", "abort", "stop", "cancel", "fail"]);
+const SHARP = new Set(["deny", "abort", "stop", "cancel", "fail", "deactivate"]);
 
 export function isSharp(verb: string): boolean {
   return SHARP.has(verb);

@@ -11,7 +11,7 @@ import { State } from "@/parts/StateMark";
 import { span } from "@/parts/steps/steps";
 import { Tabs } from "@/parts/steps/Tabs";
 import { Timeline } from "@/parts/steps/Timeline";
-import { Empty, Loading, Refused } from "@/parts/Told";
+import { Empty, Loading, ReasonLine, Refused } from "@/parts/Told";
 import { Time } from "@/parts/time";
 import { Commands, ENDED } from "./Commands";
 import { Decisions } from "./Decisions";
@@ -63,6 +63,11 @@ function Shown({ run }: { run: RunDoc }) {
     <div className="run">
       <Head run={run} />
       <Commands run={run} />
+      {run.reason && (
+        <div className="told wait" role="status">
+          <ReasonLine reason={run.reason} />
+        </div>
+      )}
       <Decisions run={run} />
       <Summary run={run} />
       <div className="run-columns">

@@ -8,8 +8,11 @@ export type RunDoc = Schemas["RunShape"];
 
 const isOf = (id: string) => (event: LogEvent) => event.about.runId === id;
 
+/** Its own events, and that its scene is not live any more, or lives again. */
+const concerns = (id: string) => (event: LogEvent) => isOf(id)(event) || event.data.kind === "not_live";
+
 export function useRun(id: string): Fetched<RunDoc> {
-  return useFetched(id, (signal) => get("/api/v1/runs/{run_id}", { path: { run_id: id }, signal }), isOf(id));
+  return useFetched(id, (signal) => get("/api/v1/runs/{run_id}", { path: { run_id: id }, signal }), concerns(id));
 }
 
 const MOST = 1_000;

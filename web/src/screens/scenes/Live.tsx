@@ -7,7 +7,7 @@ import { CommandButton, useReadFirst } from "@/parts/Command";
 import { Diff } from "@/parts/Diff";
 import { inWords } from "@/parts/Form";
 import { State } from "@/parts/StateMark";
-import { Refused } from "@/parts/Told";
+import { ReasonLine, Refused } from "@/parts/Told";
 import { difference } from "./difference";
 import { sceneText } from "./text";
 
@@ -15,6 +15,7 @@ export type Head = Schemas["SceneHeadShape"];
 
 export function LiveState({ scene }: { scene: Head }) {
   if (!scene.active) return <State state="idle" word="Not live" />;
+  if (!scene.live) return <State state="error" word="Active, not live" />;
   return (
     <span className="row">
       <State state="online" word="Live" />
@@ -23,13 +24,23 @@ export function LiveState({ scene }: { scene: Head }) {
   );
 }
 
+/** Why a scene that should be live is not. */
+export function WhyNotLive({ scene }: { scene: Head }) {
+  if (!scene.reason) return null;
+  return (
+    <div className="told bad" role="status">
+      <ReasonLine reason={scene.reason} />
+    </div>
+  );
+}
+
 export function LiveButtons({ scene, small }: { scene: Head; small?: boolean }) {
   const { name } = scene;
-  const isSaved = scene.active && !scene.changed;
+  const isSaved = scene.active && scene.live && !scene.changed;
   return (
     <span className="row">
       <CommandButton
-        label={scene.changed ? "Activate again" : "Activate"}
+        label={scene.active && !scene.live ? "Try again" : scene.changed ? "Activate again" : "Activate"}
         needs="admin"
         tone={isSaved ? "" : "first"}
         small={small}
@@ -55,14 +66,14 @@ function WouldActivate({ scene }: { scene: Head }) {
   const read = useFetched(`would ${scene.name} ${scene.savedAt}`, async (signal) => {
     const { document } = await get("/api/v1/scenes/{name}", { path: { name: scene.name }, signal });
     const found = await ask("/api/v1/scenes/check", { body: document, signal });
-    const live = scene.active ? await liveDocument(scene.name, signal) : null;
+    const live = scene.active && scene.live ? await liveDocument(scene.name, signal) : null;
     return { found, change: live && difference(sceneText(live), sceneText(document)) };
   });
   useReadFirst(read.value !== undefined || read.refusal !== null);
   return (
     <div className="stack">
       <p>
-        {scene.active
+        {scene.active && scene.live
           ? "The live scene goes on with what is saved. This is the change:"
           : "The scene becomes live: its machines are connected and may get commands."}
       </p>

@@ -6,7 +6,7 @@ import { Link } from "@/frame/router";
 import { useFetched, useList } from "@/live/hooks";
 import { Empty, Loading, Refused } from "@/parts/Told";
 import { Time } from "@/parts/time";
-import { type Head, LiveButtons, LiveState } from "./Live";
+import { type Head, LiveButtons, LiveState, WhyNotLive } from "./Live";
 import { SceneEditor } from "./SceneEditor";
 import { sceneText } from "./text";
 import "./scenes.css";
@@ -58,7 +58,8 @@ export default function Scene({ named }: { named: Record<string, string> }) {
         </div>
         {scene && <LiveButtons scene={scene} />}
       </header>
-      {scene?.active && scene.changed && (
+      {scene && <WhyNotLive scene={scene} />}
+      {scene?.active && scene.live && scene.changed && (
         <p className="told wait" role="status">
           What is saved is not what is live: the scene goes on as it was when it was made live, until it is activated
           again.

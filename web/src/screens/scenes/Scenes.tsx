@@ -5,7 +5,7 @@ import { Link, usePlace } from "@/frame/router";
 import { useList, useLive } from "@/live/hooks";
 import { Empty, Loading } from "@/parts/Told";
 import { Time } from "@/parts/time";
-import { Counts, countsOf, type Head, LiveButtons, LiveState } from "./Live";
+import { Counts, countsOf, type Head, LiveButtons, LiveState, WhyNotLive } from "./Live";
 import { NewScene } from "./NewScene";
 import "./scenes.css";
 
@@ -73,6 +73,7 @@ function SceneCard({ scene }: { scene: Head }) {
         </span>
       </div>
       <LiveState scene={scene} />
+      <WhyNotLive scene={scene} />
       <Counts counts={countsOf(lists, scene.name)} />
       <p className="soft small">
         Saved <Time at={scene.savedAt} />
