@@ -173,7 +173,7 @@ async def test_handing_in_makes_no_scene_live(cli: Cli, with_server: bool) -> No
     async with over_stdio(cli) as caller:
         await caller("submit_plan", scene="weld_star", text="weld 1")
         scenes = {scene["name"]: scene for scene in (await caller("list_scenes"))["scenes"]}
-    assert scenes["weld_star"] == {"name": "weld_star", "kind": "cell", "active": False, "from": "home"}
+    assert scenes["weld_star"] == {"name": "weld_star", "kind": "cell", "active": False, "live": False, "from": "home"}
     kinds = {event["kind"] for event in cli.events()}
     assert "planCreated" in kinds
     assert not kinds & {"sceneActivated", "runStarted"}
