@@ -335,6 +335,20 @@ def test_an_event_that_a_craft_has_no_words_for_has_some() -> None:
     assert Sentences([{"doorOpened": breaks}]).of("doorOpened", {"sceneId": "shed"}, {}) == "Door opened: shed."
 
 
+async def test_held_with_everything_it_stands_still_when_it_lives_again(homestead: Any, wire: Wire) -> None:
+    async with homestead.open(dock()) as runtime:
+        await homestead.until(runtime, "taskUpdated", phase="moving_to_pick")
+        await hold_everything(runtime)
+    wire.cut()
+    async with homestead.open() as runtime:
+        again = await hold_everything(runtime)
+        assert [one["says"] for one in again["couldNot"]] == [SAYS]
+        [decision] = [one for one in await list_decisions(runtime) if one["kind"] == "not_live"]
+        wire.trouble = None
+        await answer_decision(runtime, decision["id"], "try-again")
+        assert runtime.service(Fleets).state_of("dock").hold.person
+
+
 async def test_a_run_waits_for_its_cell_and_goes_on_when_it_lives(homestead: Any, wire: Wire) -> None:
     async with homestead.open(cell()) as runtime:
         plan, _ = await create_plan(runtime, PlanInput(scene="weld", text="weld 1 and 2"))

@@ -285,6 +285,8 @@ class Fleets:
         return [Moving(name, KIND, what) for name, state in self.states.items() if not state.hold.person]
 
     async def hold(self, name: str) -> None:
+        if name not in self.live:  # one that becomes live just now is held before anybody is told that it lives
+            await refuse_not_live(self.runtime.store, name)
         await self.ask(self.fleet(name), FleetVerb("hold"))
 
     async def let_go(self, name: str) -> None:
