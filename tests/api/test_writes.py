@@ -64,6 +64,21 @@ async def test_an_answer_outlives_its_deadline_and_the_server(serve_with: Callab
         assert (await server.http.post("/plans", json=body(server), headers=late)).content == first.content
 
 
+async def test_a_server_that_starts_again_with_a_clock_a_month_ahead_still_knows_its_keys(
+    serve_with: Callable[..., Any],
+) -> None:
+    async with serve_with() as server:
+        first = await server.http.post("/plans", json=body(server), headers=keyed("k"))
+        assert first.status_code == 201
+    async with serve_with() as server:
+        clock, start = server.runtime.clock, server.runtime.now()
+        clock.now_ms = lambda: start + 30 * kept.KEPT_MS
+        await server.http.post("/plans", json=body(server), headers=keyed("other"))
+        again = await server.http.post("/plans", json=body(server), headers=keyed("k"))
+        assert (again.status_code, again.content) == (201, first.content)
+        assert len(await server.call("GET", "/plans")) == 2
+
+
 async def test_after_a_day_a_key_is_new_again(server: Any) -> None:
     await server.http.post("/plans", json=body(server), headers=keyed("k"))
     clock, start = server.runtime.clock, server.runtime.now()

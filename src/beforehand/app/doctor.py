@@ -27,6 +27,7 @@ from beforehand.ports.tasks import SERVER, register
 OLDEST_PYTHON = (3, 11)
 LOOK_S = 30.0
 """How long somebody else's craft may look at its machines."""
+_DAY_MS = 24 * 3_600_000
 
 
 async def diagnosis(settings: Settings, brought: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +150,10 @@ def _clock(newest_ms: int) -> Finding:
     if late_ms < STEP_MS:
         return Finding("clock", "ok", "No event is later than this machine's clock.")
     told = f"The newest event is {duration(late_ms)} later than this machine's clock"
-    return Finding("clock", "missing", f"{told}; the log's clock waits for it.", "Keep the machine's clock with NTP.")
+    try_next = "Keep the machine's clock with NTP."
+    if late_ms > _DAY_MS:
+        try_next += " If the log was written with a wrong clock, restore a backup from before, or begin another home."
+    return Finding("clock", "missing", f"{told}; the log's clock waits for it.", try_next)
 
 
 async def age(settings: Settings) -> list[Finding]:

@@ -16,7 +16,8 @@ from beforehand.model.errors import BadInputError, ConflictError
 from beforehand.model.event import Event
 
 KEPT_MS = 24 * 3_600_000
-SWEEP_MS = 3_600_000
+AT_LEAST_MS = SWEEP_MS = 3_600_000
+"""So long a server forgets nothing after its start: whether it was down for a day or its clock was set, nobody knows."""
 PAGE = 1_000
 Answer = dict[str, Any]
 """`status`, `headers` and `body`; `at` says which of the writes with this key it belongs to."""
@@ -28,7 +29,7 @@ class Requests:
         self._under_way: dict[str, str] = {}
         self._looking_up: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Held while a key is looked up, so that of two writes that come at once one is done."""
-        self._swept_at = 0
+        self._began_at, self._swept_at = runtime.now(), 0
 
     @asynccontextmanager
     async def once(self, asked: Asked) -> AsyncIterator[Answer | None]:
@@ -55,7 +56,7 @@ class Requests:
             _be_the_same(under_way, asked)
             raise ConflictError("This request is being done now.", code="request.under_way", hint="Ask again soon.")
         row = await self.runtime.store.row("request", asked.request_id)
-        if row is None or row["at"] < self.runtime.now() - KEPT_MS:
+        if row is None or self._is_over(row["at"]):
             return None
         answer = await self._kept(asked, row["at"])
         if answer is not None and answer.get("refused"):
@@ -66,6 +67,11 @@ class Requests:
             asked.done = await self._event(asked, row["at"])
             asked.note([asked.done])
         return answer
+
+    def _is_over(self, at: int) -> bool:
+        """Whether a write of then is no longer known by its key."""
+        now = self.runtime.now()
+        return at < now - KEPT_MS and now - self._began_at >= AT_LEAST_MS
 
     async def _kept(self, asked: Asked, at: int) -> Answer | None:
         """What was kept for the write that was done then; an answer to an older one with the same key is none."""
@@ -119,7 +125,7 @@ class Requests:
             return
         self._swept_at = now
         rows = await self.runtime.store.rows("request", open=True, limit=1000)
-        old = [row["id"] for row in rows if row["at"] < now - KEPT_MS]
+        old = [row["id"] for row in rows if self._is_over(row["at"])]
         last = await self.runtime.store.last_seq()  # an older snapshot than the one that is kept would change nothing
         for request_id in old:
             await self.runtime.store.save_snapshot(f"request:{request_id}", last, {})
