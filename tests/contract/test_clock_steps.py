@@ -85,8 +85,9 @@ class House:
         retried = await self.up.call("POST", "/plans", {"plan": {"steps": [tries]}})
         welded = await self.up.call("POST", "/plans", {"scene": "weld_corridor", "text": "weld 1, 2 and 3"})
         runs = [await self.up.call("POST", f"/plans/{one['id']}/runs", {"version": 1}) for one in (retried, welded)]
-        body = await self.up.call("POST", "/sessions", {"scene": "apartment", "clock": "realtime"})
-        await self.up.call("POST", f"/sessions/{body['sessionId']}/commands", {"command": 'start("dancing")'})
+        body = await self.up.call("POST", "/sessions", {"scene": "apartment", "clock": "realtime", "leaseS": 600})
+        given = {"command": 'start("dancing")', "turn": body["turn"]}
+        await self.up.call("POST", f"/sessions/{body['sessionId']}/commands", given)
         return runs[0]["runId"], runs[1]["runId"]
 
     def memory_kb(self) -> int:

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 from beforehand.ports.clock import Clock
 from beforehand.ports.store import Store
@@ -24,7 +25,7 @@ _MS = 1_000_000
 _LOOK_NS = 1_000 * _MS
 _NEAR_NS = 20_000 * _MS
 """Nearer than a second it follows more slowly, so that it does not swing."""
-_SAME_INSTANT_NS = 50 * _MS
+_SAME_INSTANT_NS, _LOOKS = 50 * _MS, 20
 
 
 def wall_ms() -> int:
@@ -63,7 +64,7 @@ class WallClock:
     """`wall` and `ticks` are the machine's two clocks, in nanoseconds."""
 
     def __init__(self, wall: Callable[[], int] = time.time_ns, ticks: Callable[[], int] = ticks_ns) -> None:
-        self._wall, self._ticks = wall, ticks
+        self._wall, self._ticks, self._turn = wall, ticks, Lock()
         self._seen = self._look()
         """What the wall showed at which tick when they were last compared."""
         self._course = _Course(self._seen[0], self._seen[1], 0)
@@ -103,20 +104,23 @@ class WallClock:
 
     def _compare(self) -> None:
         """Look how the machine's clock has gone since the last time, and follow it from here."""
-        wall_before, ticks_before = self._seen
-        wall, ticks = self._seen = self._look()
-        shown = self._course.shows(ticks)
-        self._course = _Course(shown, ticks, wall - shown)
-        by_ms = ((wall - wall_before) - (ticks - ticks_before)) // _MS
-        if abs(by_ms) >= STEP_MS:
-            self._steps.append(Step(by_ms, (wall - shown) // _MS))
+        with self._turn:
+            wall_before, ticks_before = self._seen
+            wall, ticks = self._seen = self._look()
+            shown = self._course.shows(ticks)
+            self._course = _Course(shown, ticks, wall - shown)
+            by_ms = ((wall - wall_before) - (ticks - ticks_before)) // _MS
+            if abs(by_ms) >= STEP_MS:
+                self._steps.append(Step(by_ms, (wall - shown) // _MS))
 
     def _look(self) -> tuple[int, int]:
         """Both clocks at one instant; a process that was held up between the two looks again."""
-        while True:
-            before, wall, ticks = self._ticks(), self._wall(), self._ticks()
+        before, wall, ticks = self._ticks(), self._wall(), self._ticks()
+        for _ in range(_LOOKS):
             if ticks - before < _SAME_INSTANT_NS:
-                return wall, ticks
+                break
+            before, wall, ticks = self._ticks(), self._wall(), self._ticks()
+        return wall, ticks
 
 
 async def follow_the_log(clock: Clock, store: Store) -> None:

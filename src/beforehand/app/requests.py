@@ -17,7 +17,7 @@ from beforehand.model.event import Event
 
 KEPT_MS = 24 * 3_600_000
 AT_LEAST_MS = SWEEP_MS = 3_600_000
-"""So long a server forgets nothing after its start: whether it was down for a day or its clock was set, nobody knows."""
+"""So long a server forgets nothing after its start: nobody knows whether it was down for a day or its clock was set."""
 PAGE = 1_000
 Answer = dict[str, Any]
 """`status`, `headers` and `body`; `at` says which of the writes with this key it belongs to."""

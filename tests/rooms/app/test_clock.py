@@ -143,6 +143,20 @@ def test_it_says_how_far_the_machine_is_ahead_for_those_who_go_by_that() -> None
     assert ahead_of(VirtualClock()) == 0
 
 
+def test_a_process_that_is_held_up_while_it_looks_takes_that_for_no_step() -> None:
+    machine, held_up = Machine(), iter([9 * S, 0, 9 * S, 0, 0, 0, 0, 0])
+
+    def wall() -> int:
+        shown = machine.wall_ns
+        machine.passes(next(held_up, 0))
+        return shown
+
+    clock = WallClock(wall, lambda: machine.ticks_ns)
+    machine.passes(2 * S)
+    assert clock.take_steps() == []
+    assert abs(machine.wall_ns // 1_000_000 - clock.now_ms()) <= 1
+
+
 def test_an_event_of_earlier_changes_nothing() -> None:
     machine = Machine()
     machine.clock.not_before(machine.clock.now_ms() - HOUR)
