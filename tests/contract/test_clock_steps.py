@@ -19,6 +19,7 @@ import pytest
 
 from beforehand.app.documents import read_file
 from beforehand.crafts.cell.core.scene import read_cell
+from beforehand.testing.postgres_server import PostgresServer
 
 from .host_clock import HostClock
 from .plcs import running_plc
@@ -195,3 +196,44 @@ async def test_a_server_that_starts_again_with_another_time_goes_on_where_it_was
         assert sorted(picked) == [f"PICK_{n}" for n in range(pallets)]
         assert (await house.up.call("GET", f"/runs/{welded}"))["status"] == "completed"
         assert house.memory_kb() < MOST_KB
+
+
+@pytest.mark.soak
+@pytest.mark.needs("postgres", "psycopg")
+async def test_servers_whose_machines_disagree_about_the_time_answer_and_lead_as_one(
+    tmp_path: Path, postgres: PostgresServer, executable: Callable[[str], Path]
+) -> None:
+    """The leader's machine is two hours ahead of the other's; then its clock is set back, and then it dies."""
+    folders = [tmp_path / name for name in ("ahead", "behind")]
+    for folder in folders:
+        folder.mkdir()
+    clocks = [HostClock(str(executable("cc")), folder) for folder in folders]
+    database = {"BEFOREHAND_DB": postgres.new_database(), "BEFOREHAND_SPEED": str(PACE)}
+    leader, other = (UpProcess(folder, **clocks[at].settings, **database) for at, folder in enumerate(folders))
+    clocks[0].set_by(2 * HOUR)
+    async with AsyncExitStack() as stack:
+        for up in (leader, other):
+            stack.push_async_callback(up.kill)
+            await up.start(floor(2, 2).wire())
+
+        async def until(holds: Callable[[Any, Any], bool], what: str) -> None:
+            give_up = time.monotonic() + PATIENCE_S
+            while not holds(*[await up.call("GET", "/health") for up in (leader, other)]):
+                assert time.monotonic() < give_up, what
+                await asyncio.sleep(0.2)
+
+        await until(lambda one, two: (one["role"], two["role"]) == ("leads", "standsBy"), "nobody stands by")
+        await until(lambda one, two: abs(one["now"] - two["now"]) < 30_000, "the other shows another time")
+        clocks[0].set_by(-HOUR)
+        now = (await other.call("GET", "/health"))["now"]
+        held = await other.call("POST", "/fleet/floor/hold", {}, Beforehand_Deadline=str(now + 60_000))
+        assert held["held"]
+        assert (await leader.call("GET", "/health"))["role"] == "leads"
+        await leader.kill()
+        give_up = time.monotonic() + PATIENCE_S
+        while (await other.call("GET", "/health"))["role"] != "leads":
+            assert time.monotonic() < give_up, "nobody takes over"
+            await asyncio.sleep(0.2)
+        later = (await other.call("GET", "/health"))["now"]
+        assert now < later < now + PATIENCE_S * 1_000
+        assert {robot["status"] for robot in await other.call("GET", "/robots")} == {"online"}

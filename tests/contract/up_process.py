@@ -54,8 +54,9 @@ class UpProcess:
             await self._process.wait()
             await self._http.aclose()
 
-    async def call(self, method: str, path: str, body: Document | None = None) -> Any:
-        answer = await self._http.request(method, path, json=body)
+    async def call(self, method: str, path: str, body: Document | None = None, **headers: str) -> Any:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = await self._http.request(method, path, json=body, headers=named)
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:1000]}"
         return answer.json()
 

@@ -88,12 +88,13 @@ class WallClock:
 
     def not_before(self, ts_ms: int) -> None:
         """Whatever the machine's clock says, it is later than `ts_ms`: what is written follows what was written."""
-        if ts_ms <= self.now_ms():
+        missing_ms = ts_ms - self.now_ms()
+        if missing_ms <= 0:
             return
         wall, ticks = self._seen = self._look()
         self._course = _Course(ts_ms * _MS, ticks, wall - ts_ms * _MS)
         ahead_ms = wall // _MS - ts_ms
-        if ahead_ms <= -STEP_MS:
+        if missing_ms >= STEP_MS and ahead_ms <= -STEP_MS:
             self._steps.append(Step(ahead_ms, ahead_ms, at_start=True))
 
     def take_steps(self) -> list[Step]:

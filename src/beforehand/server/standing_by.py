@@ -30,7 +30,7 @@ from beforehand.ports.tasks import part, stop
 from beforehand.server.app import Among, create_app
 from beforehand.server.listening import Listener, bind, is_local, url_from_elsewhere, url_of
 from beforehand.server.place import Place
-from beforehand.server.relaying import relay_frames
+from beforehand.server.relaying import following_time, relay_frames
 from beforehand.server.serve import (
     keeping_to_retention,
     preparing_for_questions,
@@ -213,7 +213,7 @@ async def _serve(turns: Turns, bound: socket.socket, tls: ServerTls | None, list
         )
         url = url_of(bound, "https" if tls else "http")
         relaying = relay_frames(turns.place, lambda: turns.now.runtime.telemetry, peers, tokens.peer_token)
-        async with renewing(tls):
+        async with renewing(tls), following_time(turns.place, lambda: turns.now.runtime.clock, peers):
             await _until_stopped(turns, bound, tls, relaying, lambda: listening(url))
     finally:
         files.close()

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
-from beforehand.app.clock import LONGEST_SLEEP_MS, WallClock, ahead_of
+from beforehand.app.clock import LONGEST_SLEEP_MS, WallClock, ahead_of, follow_the_log
 from beforehand.app.sentences import clock_stepped
-from beforehand.testing import VirtualClock
+from beforehand.model.event import Event
+from beforehand.testing import MemoryStore, VirtualClock
 
 S, HOUR = 1_000, 3_600_000
 JUMPS = [-HOUR, -15 * S, HOUR, 30 * 24 * HOUR]
@@ -155,6 +156,17 @@ def test_a_process_that_is_held_up_while_it_looks_takes_that_for_no_step() -> No
     machine.passes(2 * S)
     assert clock.take_steps() == []
     assert abs(machine.wall_ns // 1_000_000 - clock.now_ms()) <= 1
+
+
+async def test_whoever_follows_a_log_that_is_written_by_a_clock_ahead_is_not_behind_it() -> None:
+    machine, store = Machine(), MemoryStore()
+    newest = machine.clock.now_ms() + HOUR
+    await store.append([Event("noted", {}, {}, newest)])
+    for later in range(3):
+        await follow_the_log(machine.clock, store)
+        assert machine.clock.now_ms() >= newest + later
+        await store.append([Event("noted", {}, {}, newest + later + 1)])
+    assert len(machine.clock.take_steps()) == 1, "that it was far behind is told once"
 
 
 def test_an_event_of_earlier_changes_nothing() -> None:
