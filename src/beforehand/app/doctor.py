@@ -104,9 +104,12 @@ def home(settings: Settings) -> list[Finding]:
     nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not nearest.is_dir():
         return [Finding("home", "broken", f"{nearest} is not a folder.", "Name another home with --home.")]
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        says = f"{nearest} cannot be written."
+    if not os.access(nearest, os.R_OK | os.X_OK):
+        says = f"{nearest} may not be read by this process."
         return [Finding("home", "broken", says, "Allow it, or name another home with --home.")]
+    if not os.access(nearest, os.W_OK):
+        says = f"{nearest} is read-only for this process: what is there can be read, exported and backed up only."
+        return [Finding("home", "broken", says, "Make it writable, or name another home with --home.")]
     return [Finding("home", "ok", f"{folder}{'' if folder.exists() else ' (made when first needed)'}")]
 
 

@@ -30,11 +30,21 @@ RESTORING = "restoring"
 
 def refuse_half_restored(folder: Path) -> None:
     """UnavailableError where restoring a backup was begun and did not come to its end."""
-    if (folder / RESTORING).exists():
+    if os.path.exists(folder / RESTORING):  # noqa: PTH110  False, where it may not be looked for
         raise UnavailableError(
             f"Restoring a backup into {folder} was begun and has not ended, so the home is not whole.",
             code="home.half_restored",
             hint="Restore it again: beforehand db restore FILE",
+        )
+
+
+def refuse_read_only(folder: Path) -> None:
+    """UnavailableError where nothing can be written."""
+    if not os.access(folder, os.W_OK):
+        raise UnavailableError(
+            f"{folder} is read-only for this process, so nothing was changed there.",
+            code="store.read_only",
+            hint="Make the folder writable, or name another home.",
         )
 
 
@@ -124,6 +134,7 @@ def write_private(path: Path, content: bytes, *, durable: bool = True) -> None:
     writing, also where the clock stands still or goes back: its stamp is never one that it had before.
     """
     make_home(path.parent)
+    refuse_read_only(path.parent)
     _clear_drafts(path)
     draft = Path(f"{path}.{get_native_id()}{DRAFT}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE), "wb") as file:

@@ -1,5 +1,6 @@
 """Opening what answers questions to the past: tables beside the log, or the server of the settings."""
 
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -102,5 +103,6 @@ def searched(crafts: Crafts) -> tuple[Index, ...]:
 
 
 def _beside_log(settings: Settings) -> Path | None:
-    """Where the tables lie; None, for a log that is in no file, is a folder that is gone with the process."""
-    return next((path for path in store_files(settings.database) if path.name.endswith(ENDING)), None)
+    """Where the tables lie; None, for a log in no file or where none can be written, is a folder that is gone later."""
+    path = next((path for path in store_files(settings.database) if path.name.endswith(ENDING)), None)
+    return path if path is not None and os.access(path.parent, os.W_OK) else None

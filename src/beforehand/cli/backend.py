@@ -4,8 +4,12 @@ Both take the same questions and give the same documents, so that `run`, `inbox`
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -98,3 +102,34 @@ async def open_backend(settings: "Settings", *, note: str, with_servers: bool = 
             else:
                 yield LocalBackend(runtime)
                 return
+
+
+@asynccontextmanager
+async def open_backend_to_ask(settings: "Settings", *, note: str) -> AsyncIterator[Backend]:
+    """The same for what is only asked: of a home that is read-only a copy is asked, which is gone afterwards."""
+    from beforehand.cli.screen import print_err
+    from beforehand.model.errors import UnavailableError
+
+    async with AsyncExitStack() as stack:
+        try:
+            backend = await stack.enter_async_context(open_backend(settings, note=note, with_servers=False))
+        except UnavailableError as error:
+            if error.code != "store.read_only":
+                raise
+            print_err("The home is read-only, so a copy of its log is asked, and nothing of this is kept.")
+            copy = await stack.enter_async_context(_copied(settings))
+            backend = await stack.enter_async_context(open_backend(copy, note=note, with_servers=False))
+        yield backend
+
+
+@asynccontextmanager
+async def _copied(settings: "Settings") -> AsyncIterator["Settings"]:
+    """The same settings over a copy of the log, for as long as it is wanted."""
+    from beforehand.app.stores import copy_beside
+    from beforehand.cli.logs import quiet_logs
+
+    quiet_logs(level=logging.ERROR)  # that the copy is another generation of the log is of no interest
+    with TemporaryDirectory(prefix="beforehand-") as folder:
+        path = Path(folder) / "log.db"
+        await copy_beside(settings.database, path)
+        yield replace(settings, values={**settings.values, "db": str(path)})

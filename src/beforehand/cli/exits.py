@@ -26,6 +26,7 @@ _WRONG_HOME = (
     "store.forbidden",
     "store.foreign",
     "store.missing",
+    "store.read_only",
     "store.refused",
     "store.too_new",
     "store.too_old",

@@ -66,6 +66,16 @@ def no_room(where: str) -> UnavailableError:
     )
 
 
+def read_only(where: str) -> UnavailableError:
+    """The refusal to change what can be read only; `where` is its folder."""
+    return UnavailableError(
+        f"{where} is read-only for this process, so nothing was changed there.",
+        code="store.read_only",
+        hint="It can be read, exported and backed up (`beforehand db backup FILE`). To change something, make the folder"
+        " writable, or restore the backup into another home.",
+    )
+
+
 def newer_data(where: str, names: Sequence[str]) -> UnavailableError:
     """The refusal to open what newer code wrote; `names` are the kinds of events, or Beforehand itself."""
     return UnavailableError(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from beforehand.adapters.sqlite.schema import connect_reading
 from beforehand.model.finding import Finding
 from beforehand.model.words import counted
 
@@ -68,7 +69,7 @@ def newest_events(path: Path) -> Finding:
         return Finding("log", "broken", f"The log {path} is gone.", "Stop the server and put a backup in its place.")
     if path.stat().st_size <= SMALL_LOG:
         return every_page(path, "log")
-    with closing(_looking_into(path)) as connection:
+    with closing(connect_reading(path)) as connection:
         newest = connection.execute("SELECT line FROM events ORDER BY seq DESC LIMIT 200").fetchall()
     for (line,) in newest:
         json.loads(line)
@@ -77,19 +78,17 @@ def newest_events(path: Path) -> Finding:
 
 def every_page(path: Path, name: str = "pages") -> Finding:
     """Whether every page of the file is as SQLite left it."""
-    with closing(_looking_into(path)) as connection:
+    with closing(connect_reading(path)) as connection:
         (says,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if says != "ok":
         return Finding(name, "broken", f"The log {path} is damaged: {says}.", _BACKUP)
     return Finding(name, "ok", "Every page of the log can be read.")
 
 
-def _looking_into(path: Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)
-
-
 def journal(folder: Path) -> Finding:
     """Whether the file system carries SQLite's write-ahead log, which needs shared memory and locks."""
+    if not os.access(folder, os.W_OK):
+        return Finding("journal", "missing", "Not tried, because nothing can be written there.", "")
     with (
         tempfile.TemporaryDirectory(prefix=".beforehand-doctor-", dir=folder) as inner,
         closing(sqlite3.connect(Path(inner) / "try.db", isolation_level=None)) as connection,

@@ -7,7 +7,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from beforehand.adapters.sqlite.schema import (
     version_of,
 )
 from beforehand.adapters.sqlite.spans import SPAN, note_spans
+from beforehand.adapters.sqlite.unwritable import lies_still
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import COLUMNS, ArchivePart, Part
@@ -53,7 +54,8 @@ def _version_in(path: Path) -> int:
 
 async def read_parts(path: Path) -> AsyncGenerator[Part, None]:
     _refuse_missing(path)
-    with _locked(path), closing(connect_reading(path)) as connection:
+    kept_out: AbstractContextManager[None] = nullcontext() if lies_still(path) else _locked(path)
+    with kept_out, _explaining(path), closing(connect_reading(path)) as connection:
         if not has_layout(connection, path):
             raise UnavailableError(
                 f"The log {path} was laid out by an older Beforehand.",

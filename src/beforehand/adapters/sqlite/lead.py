@@ -96,5 +96,5 @@ def read_leader(path: Path) -> Leader | None:
     try:
         with closing(connect_reading(path)) as connection:
             return leader_in(connection, alive=is_held(path))
-    except sqlite3.Error:
+    except (sqlite3.Error, OSError):
         return None

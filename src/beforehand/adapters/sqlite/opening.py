@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from beforehand.adapters.sqlite.lead import lock, take_lead
 from beforehand.adapters.sqlite.schema import connect_reading, connect_writing, explained, has_layout
+from beforehand.adapters.sqlite.unwritable import has_commits_beside, lies_still
 from beforehand.adapters.sqlite.upgrade import bring_up_to_date, copy_in, copy_up_to_date, has_older_data, upgraded_at
 from beforehand.model.errors import UnavailableError
 from beforehand.model.versions import Upcasters
@@ -106,7 +107,8 @@ def look(opening: Opening) -> Look:
         raise explained(IsADirectoryError(EISDIR, os.strerror(EISDIR)), path)
     try:
         with closing(connect_reading(path)) as connection:
-            if has_layout(connection, path) and not has_older_data(connection, path, opening.upcasters):
+            as_it_lies = not lies_still(path) or not has_commits_beside(path)
+            if as_it_lies and has_layout(connection, path) and not has_older_data(connection, path, opening.upcasters):
                 return Look(None, upgraded_at(connection))
             copied = copy_up_to_date(connection, path, opening.project, opening.upcasters)
         with closing(connect_reading(copy_in(copied))) as connection:

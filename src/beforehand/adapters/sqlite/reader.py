@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from beforehand.adapters.log.refusals import closed, half_a_character
 from beforehand.adapters.sqlite.schema import connect_reading, explained
+from beforehand.adapters.sqlite.unwritable import lies_still, stamp_of
 
 T = TypeVar("T")
 _THREADS = 3
@@ -60,10 +61,15 @@ class Reader:
 
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._mine, "connection", None)
-        if found is None:
+        if found is None or self._mine.stamp != self._stamp():
             found = self._mine.connection = connect_reading(self._file)
+            self._mine.stamp = self._stamp()
             self._connections.append(found)
         return found
+
+    def _stamp(self) -> object:
+        """Where nothing can be written here, somebody elsewhere may still open the log: it is opened anew then."""
+        return stamp_of(self._file) if lies_still(self._file) else None
 
     def _close_all(self, last: Callable[[], None]) -> None:
         for connection in self._connections:

@@ -8,10 +8,11 @@ import os
 import shutil
 import sqlite3
 from contextlib import suppress
-from errno import EDQUOT, ENOSPC
+from errno import EACCES, EDQUOT, ENOSPC, EPERM, EROFS
 from pathlib import Path
 
-from beforehand.adapters.log.refusals import no_room
+from beforehand.adapters.log.refusals import no_room, read_only
+from beforehand.adapters.sqlite.unwritable import connect_still, lies_still
 from beforehand.model.errors import BeforehandError, UnavailableError
 
 APPLICATION_ID = 0x42464F48
@@ -124,15 +125,19 @@ def lay_out_wal(path: Path) -> None:
 
 
 def connect_reading(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5, isolation_level=None, check_same_thread=False
-    )
+    """A connection that only reads, also where nothing can be written beside the log."""
+    connection = connect_still(path) if lies_still(path) else _connect_beside_others(path)
     try:
         connection.execute("PRAGMA query_only = 1")
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _connect_beside_others(path: Path) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    return sqlite3.connect(uri, uri=True, timeout=5, isolation_level=None, check_same_thread=False)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -201,6 +206,12 @@ def is_full(problem: BaseException, path: Path) -> bool:
     return "disk I/O" in str(problem) and shutil.disk_usage(path.parent).free < _LITTLE
 
 
+def _is_read_only(problem: BaseException, path: Path) -> bool:
+    """Whether the log can be read and only not be written."""
+    refused = isinstance(problem, OSError) and problem.errno in (EACCES, EPERM, EROFS)
+    return (refused or "readonly" in str(problem)) and os.access(path, os.R_OK)
+
+
 def explained(problem: BaseException, path: Path) -> BeforehandError:
     """What a fault of the file or its disk means, and what to do about it."""
     if isinstance(problem, BeforehandError):
@@ -214,6 +225,8 @@ def explained(problem: BaseException, path: Path) -> BeforehandError:
             code="store.unreadable",
             hint="Move it away and restore a copy, or name another home.",
         )
+    if _is_read_only(problem, path):
+        return read_only(str(path.parent))
     if isinstance(problem, OSError) or "unable to open" in text or "readonly" in text:
         return UnavailableError(
             f"The log {path} cannot be opened: {text}.",

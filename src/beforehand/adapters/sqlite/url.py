@@ -41,7 +41,13 @@ async def open_store(
 
 
 def store_exists(url: str) -> bool:
-    return path_in(url).exists()
+    path = path_in(url)
+    try:
+        return path.exists()
+    except OSError as problem:  # a folder that may not even be looked into
+        from beforehand.adapters.sqlite.schema import explained
+
+        raise explained(problem, path) from problem
 
 
 def read_leader(url: str) -> Leader | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
-from beforehand.cli.backend import Backend, Call, Document, open_backend
+from beforehand.cli.backend import Backend, Call, Document, open_backend, open_backend_to_ask
 from beforehand.cli.screen import print_err
 from beforehand.crafts.agent.core.session_state import OF_THIS_PROCESS
 from beforehand.crafts.agent.session_log import Asked
@@ -202,5 +202,10 @@ async def _kept(backend: Backend, session: Document, lease_s: float) -> AsyncIte
 
 async def at_home(settings: "Settings", here: Callable[["Runtime"], Awaitable[Any]], call: Call) -> Any:
     """What the home's server answers, or this process where none runs; what a crash left behind is settled then."""
-    async with open_backend(settings, note="beforehand agent", with_servers=False) as backend:
+    note = "beforehand agent"
+    asks = call.method == "GET"
+    opening = (
+        open_backend_to_ask(settings, note=note) if asks else open_backend(settings, note=note, with_servers=False)
+    )
+    async with opening as backend:
         return await backend.perform(here, call)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from beforehand.cli.backend import Call, Document, open_backend
+from beforehand.cli.backend import Call, Document, open_backend_to_ask
 from beforehand.cli.screen import Output
 from beforehand.cli.writing import looks_on, written
 from beforehand.crafts.rounds.questions import Question, Questions
@@ -20,7 +20,7 @@ BY = "command line"
 
 async def ask_and_follow(settings: "Settings", asked: dict[str, Any], output: Output) -> Document:
     """Ask, show how it goes on, and give the question when it is over or waits for a person."""
-    async with open_backend(settings, note="beforehand ask", with_servers=False) as backend:
+    async with open_backend_to_ask(settings, note="beforehand ask") as backend:
 
         async def begin(runtime: "Runtime") -> Document:
             question = Question(asked["text"], follows=asked.get("follows"), model=asked.get("model"), by=BY)
