@@ -2,6 +2,7 @@
 
 from beforehand.app.run_documents import run_head_in
 from beforehand.engine.state import RunState, replay
+from beforehand.loop.fold import folding
 from beforehand.model.event import Event
 from beforehand.model.log_identity import UNNAMED
 from beforehand.model.plan import Plan
@@ -15,13 +16,15 @@ async def replayed(store: Store, run_id: str) -> RunState:
     """The state of a run; NotFoundError for one that nobody knows."""
     log = await store.identity()
     head = await run_head_in(store, run_id)
-    plans = {row["version"]: Plan.model_validate(row) for row in await store.rows("plan", parent=head["planId"])}
     events: list[Event] = []
     after = 0
     while chunk := await store.events(after=after, limit=CHUNK, only=EventFilter(owner=f"run:{run_id}")):
         events += chunk
         after = chunk[-1].seq
-    return replay(run_id, plans.__getitem__, events, log or UNNAMED)
+    documents = await store.rows("plan", parent=head["planId"])
+    with folding(f"The run {run_id}"):
+        plans = {row["version"]: Plan.model_validate(row) for row in documents}
+        return replay(run_id, plans.__getitem__, events, log or UNNAMED)
 
 
 def owner_of_run(run_id: str, correlation_id: str = "", plan_id: str = "") -> TaskOwner:

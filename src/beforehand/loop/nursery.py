@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from beforehand.model.decision import Decision
-from beforehand.model.errors import BeforehandError, BugError, NotLeadingError, UnavailableError
+from beforehand.model.errors import BeforehandError, BugError, NotLeadingError, UnavailableError, UnreadableError
 from beforehand.model.event import Event, iso
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
@@ -74,9 +74,11 @@ class Nursery:
         """Await what may fail for one thing alone: then a person is asked about it, and the others are spared."""
         try:
             await work
-        except (NotLeadingError, UnavailableError):  # nothing works here now
+        except NotLeadingError:
             raise
         except (Exception, SystemExit) as error:
+            if isinstance(error, UnavailableError) and not isinstance(error, UnreadableError):
+                raise  # nothing works here now
             log.error("something could not be taken up", owner=owner.id, exc_info=error)
             await self.ask(owner, error)
             return False

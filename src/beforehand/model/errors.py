@@ -119,6 +119,12 @@ class UnavailableError(BeforehandError):
     code = "unavailable"
 
 
+class UnreadableError(UnavailableError):
+    """What was written once cannot be read any more: a part of the log is damaged, and trying again does not help."""
+
+    code = "store.unreadable"
+
+
 class BugError(BeforehandError):
     """An error in Beforehand itself, or in a plug-in, kept whatever was asked for from being decided."""
 

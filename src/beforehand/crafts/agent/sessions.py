@@ -37,6 +37,7 @@ from beforehand.crafts.agent.plug_ins import load_verbs
 from beforehand.crafts.agent.session_documents import SESSION_ROW, session_told
 from beforehand.crafts.agent.session_log import OPTIONS, Asked, at_tick, first_state, read_session
 from beforehand.crafts.agent.undriven_sessions import settled
+from beforehand.loop.fold import folding
 from beforehand.loop.host import Host
 from beforehand.model.decision import Decision
 from beforehand.model.errors import (
@@ -231,7 +232,8 @@ class Sessions:
         self, session_id: str, *, until_tick: int | None = None, before: int | None = None
     ) -> SessionState:
         """A session as the log has it, as it was before an event, or at a tick: there is nothing beyond the present."""
-        state = await read_session(self.runtime.store, session_id, self.verbs, until_tick, before)
+        with folding(f"The session {session_id}"):
+            state = await read_session(self.runtime.store, session_id, self.verbs, until_tick, before)
         if state is None:
             raise await self._unknown(session_id)
         if until_tick is None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.state import FleetState, Seen, evolve, initial, restore, snapshot
+from beforehand.loop.fold import folding
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
 from beforehand.ports.store import EventFilter, Store
@@ -27,7 +28,8 @@ async def rebuilt(runtime: Runtime, scene: FleetScene) -> FleetState:
     document = scene.wire()
     state = initial(scene, runtime.now())
     if began is not None:
-        old, _ = await _replayed(runtime.store, began)
+        with folding(f"The fleet {scene.name}"):
+            old, _ = await _replayed(runtime.store, began)
         if began.data["scene"] == document or old.open_tasks:
             return old
         _carry_over(old, state)
@@ -49,7 +51,8 @@ async def looked_up(store: Store, name: str, *, aside: bool = False) -> tuple[Fl
     began = await _last_activation(store, name)
     if began is None:
         return None
-    state, ts = await _replayed(store, began, aside=aside)
+    with folding(f"The fleet {name}"):
+        state, ts = await _replayed(store, began, aside=aside)
     state.seen = {robot_id: Seen(seen.report, ts) for robot_id, seen in state.seen.items()}
     return state, ts
 

@@ -23,6 +23,7 @@ from beforehand.crafts.rounds.help_worker import asks_for_help
 from beforehand.crafts.rounds.planning import thinking_for
 from beforehand.crafts.rounds.rows import QUESTION_ROW
 from beforehand.crafts.rounds.workers import Crew
+from beforehand.loop.fold import folding
 from beforehand.loop.host import Host
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BeforehandError, ConflictError, ModelError, NotFoundError
@@ -140,7 +141,9 @@ class Questions:
             self._drive(without_model(state), taken_up=True, note=note)
 
     async def from_log(self, question_id: str) -> QuestionState:
-        state = from_events(await self._events(question_id))
+        events = await self._events(question_id)
+        with folding(f"The question {question_id}"):
+            state = from_events(events)
         if state is None:
             raise await self._unknown(question_id)
         return state
