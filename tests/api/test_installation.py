@@ -1,9 +1,13 @@
 """What is installed, how it is set, whether it is well; and a scene checked without being kept."""
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
+import pytest
 import yaml
+from tests.contract.test_backup_disk import damage
 
 from beforehand.app.examples import find_document
 from beforehand.app.settings import load_settings, shown_settings
@@ -74,3 +78,18 @@ async def test_the_documentation_is_served_page_by_page(server: Any) -> None:
     assert "http" in told["nearest"]
     for path in ("/docs/..", "/docs/%2e%2e%2fREADME", "/docs/openapi"):
         server.problem(await server.http.get(path), 404)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"), [("rows", "made from the events cannot be read: rows"), ("events", "events cannot be read")]
+)
+async def test_doctor_answers_while_a_server_runs_on_a_damaged_log(server: Any, table: str, says: str) -> None:
+    await server.ended((await server.start(server.step("a")))["runId"])
+    log = server.runtime.settings.home / "log.db"
+    with closing(sqlite3.connect(log)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    damage(log, table)
+    told = await server.call("GET", "/doctor")
+    assert not told["ok"]
+    assert any(check["check"] == "pages" and says in check["says"] for check in told["checks"])
+    await server.refused("GET", "/health", status=503)

@@ -181,7 +181,7 @@ MOMENTS = (
     (os, "mkdir"),
     (Path, "replace"),
     (tarfile.TarFile, "addfile"),
-    (copying, "_write"),
+    (copying, "write_rows"),
     (shutil, "rmtree"),
 )
 

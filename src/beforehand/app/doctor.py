@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from beforehand.app.clock import STEP_MS, wall_ms
+from beforehand.app.high_water import read_mark
 from beforehand.app.private_files import refuse_half_restored
 from beforehand.app.settings import Settings
 from beforehand.app.stores import check_store, open_reading, read_leader, read_servers, store_exists
@@ -140,11 +141,17 @@ async def log(settings: Settings) -> list[Finding]:
         if not await asyncio.to_thread(store_exists, settings.database):
             return [Finding("log", "ok", "Nothing is remembered yet.")]
         async with open_reading(settings.database) as store:
-            count = await store.last_seq()
+            marked = read_mark(store.mark_file) if store.mark_file is not None else None
+            count, known = await store.last_seq(), await store.identity()
             newest = await store.events(count - 1, 1) if count else []
     except BeforehandError as error:
         return [Finding("log", "broken", error.says, error.hint or "Put a backup in its place, or use another home.")]
-    return [Finding("log", "ok", f"{counted(count, 'event')}."), _clock(newest[0].ts if newest else 0)]
+    found = Finding("log", "ok", f"{counted(count, 'event')}.")
+    if marked is not None and marked.identity == str(known) and marked.seq > count:
+        says = f"The log ends with event {count}, and it had come to event {marked.seq}: its last events are lost."
+        remedy = "Put its files back, or a backup; `beforehand up` else goes on from there, and asks about machines."
+        found = Finding("log", "broken", says, remedy)
+    return [found, _clock(newest[0].ts if newest else 0)]
 
 
 def _clock(newest_ms: int) -> Finding:

@@ -19,7 +19,10 @@ from beforehand.engine.validate import invalid_plan
 from beforehand.model.errors import UnavailableError
 from beforehand.model.plan import Plan
 from beforehand.model.reason import Problem
+from beforehand.ports.log import Log
 from beforehand.ports.store import Row
+
+log = Log("beforehand.log")
 
 
 @asynccontextmanager
@@ -59,7 +62,8 @@ async def _known_rows(settings: Settings, crafts: Crafts) -> list[Row]:
                 for kind in kinds:
                     if (body := await home.row(kind, name)) is not None:
                         rows.append(Row(kind, name, body))
-    except UnavailableError:
+    except UnavailableError as error:
+        log.warning("what the home remembers of its scenes is left out", says=error.says)
         return []
     return rows
 

@@ -179,6 +179,11 @@ async def migrate_store(url: str) -> tuple[int, int]:
     return await scheme_of(url).migrate_store(url)
 
 
+async def mend_store(url: str) -> None:
+    """Have what is made from the events made anew where it is damaged; NotLeadingError while a process leads it."""
+    await scheme_of(url).mend_store(url)
+
+
 async def give_room_back(url: str) -> None:
     """Give room that nothing uses any more back to the disk; NotLeadingError while a process leads the store."""
     await scheme_of(url).give_room_back(url)

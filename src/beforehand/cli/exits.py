@@ -25,6 +25,7 @@ _WRONG_HOME = (
     "store.encoding",
     "store.forbidden",
     "store.foreign",
+    "store.lost",
     "store.missing",
     "store.read_only",
     "store.refused",

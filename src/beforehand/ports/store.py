@@ -369,6 +369,9 @@ class StoreScheme(Protocol):
     async def migrate_store(self, url: str) -> tuple[int, int]:
         """Make or upgrade the tables while nobody leads; the version there was and the one there is."""
 
+    async def mend_store(self, url: str) -> None:
+        """Have what is made from the events made anew where it is damaged, while nobody leads."""
+
     async def give_room_back(self, url: str) -> None:
         """Give room that nothing uses any more back to the disk, while nobody leads."""
 

@@ -11,11 +11,13 @@ from functools import partial
 from typing import Any
 
 from beforehand.app.clock_steps import tell_steps
+from beforehand.app.private_files import refuse_half_restored
 from beforehand.app.retention import keep_to_daily, retention_of
 from beforehand.app.runs import recover_runs
 from beforehand.app.runtime import Runtime, make_ready, open_runtime
 from beforehand.app.scenes import find_anywhere, lacks_something, recover_scenes, save_scene, should_be_live
 from beforehand.app.settings import Settings
+from beforehand.app.stores import mend_store
 from beforehand.app.tls import ServerTls, server_tls
 from beforehand.app.token_verbs import keep_recorded
 from beforehand.app.tokens import Tokens
@@ -59,6 +61,8 @@ async def serve(
 async def _serve_alone(
     settings: Settings, scenes: Sequence[str], tls: ServerTls | None, listening: Callable[[str], None]
 ) -> None:
+    refuse_half_restored(settings.home)
+    await mend_store(settings.database)
     async with open_runtime(settings, note="server") as runtime:
         with closing(bind(settings["host"], settings["port"])) as bound:
             if not is_local(bound):

@@ -71,8 +71,27 @@ def read_only(where: str) -> UnavailableError:
     return UnavailableError(
         f"{where} is read-only for this process, so nothing was changed there.",
         code="store.read_only",
-        hint="It can be read, exported and backed up (`beforehand db backup FILE`). To change something, make the folder"
-        " writable, or restore the backup into another home.",
+        hint="It can be read, exported and backed up (`beforehand db backup FILE`). To change something, make the"
+        " folder writable, or restore the backup into another home.",
+    )
+
+
+def damaged(where: str, what: str = "") -> UnavailableError:
+    """The refusal of what cannot be read any more; `what` is that, as far as it is known."""
+    return UnavailableError(
+        f"The log {where} is damaged{f': {what}' if what else ''}.",
+        code="store.unreadable",
+        hint="`beforehand doctor` says what of it, and what to do.",
+    )
+
+
+def lost(where: str, marked: int) -> UnavailableError:
+    """The refusal to begin anew where a log was; `marked` is how far it had come."""
+    return UnavailableError(
+        f"The log {where} is empty, and the mark beside it says that it had come to event {marked}: it has been lost.",
+        code="store.lost",
+        hint="Put its files back (log.db-wal too), or restore a backup into an empty home. To begin anew without it,"
+        f" remove {where}.mark.",
     )
 
 

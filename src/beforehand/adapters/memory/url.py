@@ -57,6 +57,10 @@ async def migrate_store(url: str) -> tuple[int, int]:
     raise only_in_memory()
 
 
+async def mend_store(url: str) -> None:
+    """Nothing of it outlives its process."""
+
+
 async def give_room_back(url: str) -> None:
     raise only_in_memory()
 

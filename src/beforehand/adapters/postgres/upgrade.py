@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING
 
 from beforehand.adapters.log.archive import merged, stretch
 from beforehand.adapters.log.archive_file import Written, unpack
-from beforehand.adapters.log.encoding import changes_anew, present_event, record_of
+from beforehand.adapters.log.encoding import changes_anew, from_bytes, present_event, record_of
 from beforehand.adapters.log.refusals import newer_data
 from beforehand.adapters.postgres.archive import body_of, parts_in
 from beforehand.adapters.postgres.connecting import SCHEMA
 from beforehand.adapters.postgres.names import kept_name, kept_or_none, true_name
 from beforehand.adapters.postgres.tables import apply_changes, find_records, last_seq
+from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Event
 from beforehand.model.versions import Upcasters, is_behind, newer_names, present_versions
+from beforehand.ports.log import Log
 from beforehand.ports.store import EVERYTHING, Projection, Record
 
 if TYPE_CHECKING:
     from beforehand.adapters.postgres.connecting import Line
 
+log = Log("beforehand.log")
 _CHUNK = 1000
 _COPIED = ("events", "archive", "rows", "snapshots", "versions")
 _INDEX_ANEW = "UPDATE events SET kind = %s, scene = %s, run_id = %s, task_id = %s WHERE seq = %s"
@@ -37,12 +40,23 @@ async def bring_up_to_date(line: "Line", where: str, project: Projection, upcast
 
     Gives the number behind which every event was written in its present form.
     """
-    if await has_older_data(line, where, upcasters):
+    if await has_older_data(line, where, upcasters) or await _has_broken_rows(line, where):
         async with line.transaction():
             await rebuild(line, where, project, upcasters)
             await line.execute("DELETE FROM snapshots")
             await _note(line, present_versions(upcasters))
     return await upgraded_at(line)
+
+
+async def _has_broken_rows(line: "Line", where: str) -> bool:
+    """Whether a document of something that goes on is not what was written: it would keep everything from starting."""
+    for (body,) in await (await line.execute("SELECT body FROM rows WHERE open = 1")).fetchall():
+        try:
+            from_bytes(body)
+        except UnavailableError:
+            log.warning("documents made from the events were damaged, and are made anew", log=where)
+            return True
+    return False
 
 
 async def has_older_data(line: "Line", where: str, upcasters: Upcasters) -> bool:

@@ -104,6 +104,10 @@ async def migrate_store(url: str) -> tuple[int, int]:
     return await copying.migrate_store(address_of(url))
 
 
+async def mend_store(url: str) -> None:
+    """Who takes the lead looks at the documents; pages and indexes are Postgres' own affair."""
+
+
 async def give_room_back(url: str) -> None:
     """Postgres uses the room again by itself."""
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from beforehand.adapters.sqlite.schema import connect_reading
+from beforehand.adapters.sqlite.damage import Damage, cut_off, damage_in
+from beforehand.adapters.sqlite.schema import VERSION, connect_reading, version_of
 from beforehand.model.finding import Finding
 from beforehand.model.words import counted
 
@@ -21,6 +22,7 @@ LITTLE_ROOM_MB = 200
 LEAST_ROOM = 1024 * 1024
 SMALL_LOG = 8 * 1024 * 1024
 _BACKUP = "Stop the server and put a backup in its place, or use another home."
+_MEND = "No event is damaged. Start `beforehand up` (anew, if it runs): it makes them out of the events."
 
 
 def check_file(path: Path) -> list[Finding]:
@@ -77,11 +79,21 @@ def newest_events(path: Path) -> Finding:
 
 
 def every_page(path: Path, name: str = "pages") -> Finding:
-    """Whether every page of the file is as SQLite left it."""
+    """Whether every page of the file is as SQLite left it, and every event and document can be read; if not, which."""
+    if cut := cut_off(path):
+        return Finding(name, "broken", f"The log {path} is damaged: {cut}.", _BACKUP)
     with closing(connect_reading(path)) as connection:
         (says,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if says != "ok":
-        return Finding(name, "broken", f"The log {path} is damaged: {says}.", _BACKUP)
+        if version_of(connection) < VERSION:
+            damage = Damage([], [], [] if says == "ok" else [str(says)])
+        else:
+            damage = damage_in(connection)
+            if damage == Damage([], [], []) and says != "ok":
+                damage = Damage([], [], [str(says)])
+    if damage.can_be_mended and damage.caches:
+        return Finding(name, "broken", f"The log {path} is damaged: {damage.says}.", _MEND)
+    if not damage.can_be_mended:
+        return Finding(name, "broken", f"The log {path} is damaged: {damage.says}.", _BACKUP)
     return Finding(name, "ok", "Every page of the log can be read.")
 
 

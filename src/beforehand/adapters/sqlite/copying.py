@@ -14,8 +14,9 @@ from typing import Any
 from beforehand.adapters.log.archive_file import LISTED, part_of
 from beforehand.adapters.log.refusals import not_empty
 from beforehand.adapters.sqlite.archive import body_of, folder_of, parts_in, write_part
+from beforehand.adapters.sqlite.damage import copy_logged, in_full, make_anew, mend, write_rows
 from beforehand.adapters.sqlite.lead import lock
-from beforehand.adapters.sqlite.opening import make_private
+from beforehand.adapters.sqlite.opening import make_private, refuse_lost
 from beforehand.adapters.sqlite.schema import (
     VERSION,
     connect_copy,
@@ -27,7 +28,6 @@ from beforehand.adapters.sqlite.schema import (
     refuse_newer,
     version_of,
 )
-from beforehand.adapters.sqlite.spans import SPAN, note_spans
 from beforehand.adapters.sqlite.unwritable import lies_still
 from beforehand.model.errors import UnavailableError
 from beforehand.ports.log import Log
@@ -50,6 +50,16 @@ def _version_in(path: Path) -> int:
         return 0
     with _explaining(path), closing(connect_reading(path)) as connection:
         return version_of(connection)
+
+
+def mend_store(path: Path) -> None:
+    if not path.is_file():
+        return
+    with _locked(path):
+        try:
+            mend(path)
+        except sqlite3.Error as problem:
+            raise in_full(problem, path) from problem
 
 
 async def read_parts(path: Path) -> AsyncGenerator[Part, None]:
@@ -117,46 +127,28 @@ async def copy_beside(path: Path, target: Path) -> None:
 
 def _copy_beside(path: Path, target: Path) -> None:
     try:
+        refuse_lost(path)
         with closing(connect_reading(path)) as connection:
             refuse_newer(version_of(connection), path)
-            _make_anew(target)
+            make_anew(target)
             try:
                 connection.execute("PRAGMA query_only = 0")  # the copy is written over this connection, the log is not
                 connection.execute("VACUUM INTO ?", (str(target),))
             except sqlite3.DatabaseError as problem:
                 if "malformed" not in str(problem) or version_of(connection) != VERSION:
                     raise
-                _copy_log(connection, path, target)
+                copy_logged(connection, target)
+                log.warning(
+                    "tables that are made from the log are damaged; a copy leaves them out and makes them anew",
+                    log=str(path),
+                )
         with closing(connect_copy(target)) as copy:  # one that older code laid out becomes as this version has it
             listed = parts_in(copy)
         for part in listed:
             if not part.deleted:
                 write_part(folder_of(target), part, body_of(folder_of(path), part))
     except (sqlite3.Error, OSError) as problem:
-        raise explained(problem, target if is_full(problem, target) else path) from problem
-
-
-def _make_anew(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-
-
-def _copy_log(connection: sqlite3.Connection, path: Path, target: Path) -> None:
-    """Copy only what cannot be made anew: without versions, whoever opens the copy makes the rest out of the events."""
-    _make_anew(target)
-    connection.execute("BEGIN")
-    with closing(connect_copy(target)) as copy:
-        copy.execute("BEGIN")
-        for table in ("events", "archive", "identity", "chain_marks", "lead"):
-            columns = COLUMNS[table]
-            found = connection.execute(f"SELECT {', '.join(columns)} FROM {table} NOT INDEXED ORDER BY rowid")
-            while rows := found.fetchmany(_CHUNK):
-                _write(copy, Part(table, rows))
-        copy.execute("COMMIT")
-    connection.execute("COMMIT")
-    log.warning(
-        "tables that are made from the log are damaged; a copy leaves them out and makes them anew", log=str(path)
-    )
+        raise (explained(problem, target) if is_full(problem, target) else in_full(problem, path)) from problem
 
 
 def _refuse_missing(path: Path) -> None:
@@ -207,7 +199,7 @@ async def _fill(connection: sqlite3.Connection, path: Path, parts: AsyncIterator
         for table in ("snapshots", "versions", "identity", "chain_marks", "lead"):
             connection.execute(f"DELETE FROM {table}")
         async for part in parts:
-            _write(connection, _put_in_files(part, path))
+            write_rows(connection, _put_in_files(part, path))
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -222,16 +214,6 @@ def _put_in_files(part: Part, path: Path) -> Part:
         if row[-1] is not None:
             write_part(folder_of(path), _listed(row), row[-1])
     return Part(part.table, [(*row[:-1], None) for row in part.rows])
-
-
-def _write(connection: sqlite3.Connection, part: Part) -> None:
-    columns = COLUMNS[part.table]
-    marks = ", ".join("?" * len(columns))
-    connection.executemany(f"INSERT INTO {part.table} ({', '.join(columns)}) VALUES ({marks})", part.rows)
-    if part.table == "events":
-        named = {("kind", row[2], row[0] // SPAN) for row in part.rows}
-        named |= {("scene", row[3], row[0] // SPAN) for row in part.rows if row[3] is not None}
-        note_spans(connection, sorted(named))
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from beforehand.adapters.log.refusals import lost
+from beforehand.adapters.sqlite.damage import in_full
 from beforehand.adapters.sqlite.lead import lock, take_lead
 from beforehand.adapters.sqlite.schema import connect_reading, connect_writing, explained, has_layout
 from beforehand.adapters.sqlite.unwritable import has_commits_beside, lies_still
@@ -62,6 +64,7 @@ def take(opening: Opening) -> Lead:
     except OSError as problem:
         raise explained(problem, path) from problem
     try:
+        refuse_lost(path)
         connection = connect_writing(path)
         try:
             upgraded = bring_up_to_date(connection, path, opening.project, opening.upcasters)
@@ -73,12 +76,31 @@ def take(opening: Opening) -> Lead:
     except BaseException as problem:
         os.close(held)
         if isinstance(problem, sqlite3.Error | OSError):
-            raise explained(problem, path) from problem
+            raise in_full(problem, path) from problem
         raise
 
 
 def mark_beside(path: Path) -> Path:
     return path.with_name(path.name + ".mark")
+
+
+def refuse_lost(path: Path) -> None:
+    """UnavailableError where nothing is in a log that had come further, by the mark beside it."""
+    try:
+        marked = int(mark_beside(path).read_bytes()[:200].split()[-1])
+    except (OSError, ValueError, IndexError):
+        return
+    if marked and _is_empty(path):
+        raise lost(str(path), marked)
+
+
+def _is_empty(path: Path) -> bool:
+    if not path.stat().st_size:
+        return True
+    with closing(connect_reading(path)) as connection:
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        kept = [name for name in ("events", "archive") if name in tables]
+        return not any(connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in kept)
 
 
 def place_of(path: Path) -> str:
@@ -106,6 +128,7 @@ def look(opening: Opening) -> Look:
     if not path.is_file():
         raise explained(IsADirectoryError(EISDIR, os.strerror(EISDIR)), path)
     try:
+        refuse_lost(path)
         with closing(connect_reading(path)) as connection:
             as_it_lies = not lies_still(path) or not has_commits_beside(path)
             if as_it_lies and has_layout(connection, path) and not has_older_data(connection, path, opening.upcasters):
@@ -114,4 +137,4 @@ def look(opening: Opening) -> Look:
         with closing(connect_reading(copy_in(copied))) as connection:
             return Look(copied, upgraded_at(connection))
     except (sqlite3.Error, OSError) as problem:
-        raise explained(problem, path) from problem
+        raise in_full(problem, path) from problem

@@ -11,7 +11,7 @@ from contextlib import suppress
 from errno import EACCES, EDQUOT, ENOSPC, EPERM, EROFS
 from pathlib import Path
 
-from beforehand.adapters.log.refusals import no_room, read_only
+from beforehand.adapters.log.refusals import damaged, no_room, read_only
 from beforehand.adapters.sqlite.unwritable import connect_still, lies_still
 from beforehand.model.errors import BeforehandError, UnavailableError
 
@@ -219,7 +219,9 @@ def explained(problem: BaseException, path: Path) -> BeforehandError:
     text = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
     if is_full(problem, path):
         return no_room(str(path))
-    if "not a database" in text or "malformed" in text:
+    if "malformed" in text:
+        return damaged(str(path))
+    if "not a database" in text:
         return UnavailableError(
             f"{path} is damaged or is not a Beforehand log.",
             code="store.unreadable",

@@ -28,6 +28,7 @@ from beforehand.adapters.log.numbered import Numbered
 from beforehand.adapters.log.refusals import closed, only_reading
 from beforehand.adapters.sqlite import tables
 from beforehand.adapters.sqlite.archive import FileShelf, live_events
+from beforehand.adapters.sqlite.damage import in_full
 from beforehand.adapters.sqlite.lead import is_held, leader_in
 from beforehand.adapters.sqlite.opening import Lead, Look, Opening, look, mark_beside, place_of, take
 from beforehand.adapters.sqlite.reader import Reader
@@ -76,9 +77,11 @@ class SqliteStore:
         try:
             await store._reader.in_thread(lambda: store._held.append(take(opening) if lead else look(opening)))
             store._begin(store._held[0])
-        except BaseException:
+        except BaseException as problem:
             # Also when the caller is cancelled while the lead is being taken.
             await store._reader.close(store._release)
+            if isinstance(problem, sqlite3.Error):
+                raise in_full(problem, store._path) from problem
             raise
         return store
 

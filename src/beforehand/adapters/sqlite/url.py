@@ -1,5 +1,6 @@
 """Logs in SQLite files, by URL: `sqlite:///path`, or just the path. Satisfies `ports.store.StoreScheme`."""
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
@@ -82,6 +83,12 @@ async def migrate_store(url: str) -> tuple[int, int]:
     from beforehand.adapters.sqlite import copying
 
     return await copying.migrate_store(path_in(url))
+
+
+async def mend_store(url: str) -> None:
+    from beforehand.adapters.sqlite import copying
+
+    await asyncio.to_thread(copying.mend_store, path_in(url))
 
 
 async def give_room_back(url: str) -> None:
