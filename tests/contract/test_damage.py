@@ -197,11 +197,13 @@ def without_write_ahead_log(log: Path) -> None:
 @pytest.mark.parametrize("breaks", [empty, gone, without_write_ahead_log])
 async def test_a_log_that_is_lost_is_not_begun_anew_without_a_word(breaks: Any, settings: Settings) -> None:
     breaks(log_of(settings))
-    with pytest.raises(UnavailableError, match=r"log\.db is empty, .* it had come to event 320: it has been lost"):
+    with pytest.raises(
+        UnavailableError, match=r"log\.db is empty or gone, .* it had come to event 320: it has been lost"
+    ):
         await opened(settings)
-    if breaks is not gone:
-        told = await diagnosis(settings, NOTHING)
-        assert any("it has been lost" in check["says"] for check in told["checks"] if check["state"] == "broken")
+    assert log_of(settings).exists() == (breaks is not gone)
+    told = await diagnosis(settings, NOTHING)
+    assert any("it has been lost" in check["says"] for check in told["checks"] if check["state"] == "broken")
     log_of(settings).with_name("log.db.mark").unlink()
     log_of(settings).unlink(missing_ok=True)
     store = await opened(settings)

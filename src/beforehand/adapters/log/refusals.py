@@ -88,7 +88,8 @@ def damaged(where: str, what: str = "") -> UnavailableError:
 def lost(where: str, marked: int) -> UnavailableError:
     """The refusal to begin anew where a log was; `marked` is how far it had come."""
     return UnavailableError(
-        f"The log {where} is empty, and the mark beside it says that it had come to event {marked}: it has been lost.",
+        f"The log {where} is empty or gone, and the mark beside it says that it had come to event {marked}:"
+        " it has been lost.",
         code="store.lost",
         hint="Put its files back (log.db-wal too), or restore a backup into an empty home. To begin anew without it,"
         f" remove {where}.mark.",

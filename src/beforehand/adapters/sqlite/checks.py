@@ -13,7 +13,9 @@ from contextlib import closing
 from pathlib import Path
 
 from beforehand.adapters.sqlite.damage import Damage, cut_off, damage_in
+from beforehand.adapters.sqlite.opening import refuse_lost
 from beforehand.adapters.sqlite.schema import VERSION, connect_reading, version_of
+from beforehand.model.errors import UnavailableError
 from beforehand.model.finding import Finding
 from beforehand.model.words import counted
 
@@ -29,7 +31,9 @@ def check_file(path: Path) -> list[Finding]:
     """Everything, for the file at `path`, whether or not it is there yet."""
     folder = next(parent for parent in path.parents if parent.exists())
     found = [sqlite_version(), _guarded("disk", disk_room, folder), _guarded("journal", journal, folder)]
-    return [*found, _guarded("pages", every_page, path)] if path.is_file() else found
+    if not path.is_file():
+        return [*found, *lost_log(path)]
+    return [*found, _guarded("pages", every_page, path)]
 
 
 def check_log(path: Path) -> list[Finding]:
@@ -76,6 +80,15 @@ def newest_events(path: Path) -> Finding:
     for (line,) in newest:
         json.loads(line)
     return Finding("log", "ok", f"{counted(len(newest), 'event')} at the end of the log can be read.")
+
+
+def lost_log(path: Path) -> list[Finding]:
+    """A log that is gone, and the mark beside it says that it was there."""
+    try:
+        refuse_lost(path)
+    except UnavailableError as error:
+        return [Finding("pages", "broken", error.says, error.hint)]
+    return []
 
 
 def every_page(path: Path, name: str = "pages") -> Finding:

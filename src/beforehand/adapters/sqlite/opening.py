@@ -59,12 +59,12 @@ def take(opening: Opening) -> Lead:
     path = opening.path
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        refuse_lost(path)
         held = lock(path)
         make_private(path)
-    except OSError as problem:
-        raise explained(problem, path) from problem
+    except (sqlite3.Error, OSError) as problem:
+        raise in_full(problem, path) from problem
     try:
-        refuse_lost(path)
         connection = connect_writing(path)
         try:
             upgraded = bring_up_to_date(connection, path, opening.project, opening.upcasters)
@@ -95,7 +95,7 @@ def refuse_lost(path: Path) -> None:
 
 
 def _is_empty(path: Path) -> bool:
-    if not path.stat().st_size:
+    if not path.exists() or not path.stat().st_size:
         return True
     with closing(connect_reading(path)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
