@@ -48,7 +48,7 @@ async def test_a_run_that_cannot_be_read_stands_alone(runs: list[str], tmp_path:
         await recover(server.runtime, [])
         [asked] = await asked_about(server, f"run:{broken}")
         assert asked["kind"] == "bug"
-        assert asked["title"] == f"The run {broken} could not be taken up"
+        assert asked["title"] == f"The run {broken} cannot go on"
         assert f"The run {broken} cannot be read from the log" in asked["evidence"]["error"]
         told = await server.refused("POST", f"/runs/{broken}/cancel", status=503)
         assert told["code"] == "log.unfoldable"

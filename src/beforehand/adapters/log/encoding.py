@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
-from beforehand.model.errors import BadInputError, TooLargeError, UnavailableError
+from beforehand.model.errors import BadInputError, TooLargeError, UnreadableError
 from beforehand.model.event import Event, iso
 from beforehand.model.reason import Problem
 from beforehand.model.versions import Upcasters, kind_version, up_to_date
@@ -131,9 +131,8 @@ def from_bytes(encoded: bytes) -> dict[str, Any]:
     try:  # the quick reader stops at 200 levels, less deep than the writer goes
         return json.loads(encoded)  # type: ignore[no-any-return]
     except ValueError as problem:
-        raise UnavailableError(
+        raise UnreadableError(
             f"What the log holds is not what was written there: {problem}.",
-            code="store.unreadable",
             hint="`beforehand doctor` says what is damaged, and what to do.",
         ) from problem
 

@@ -6,7 +6,14 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from beforehand.model.errors import BadInputError, NotLeadingError, RefusedError, TooLargeError, UnavailableError
+from beforehand.model.errors import (
+    BadInputError,
+    NotLeadingError,
+    RefusedError,
+    TooLargeError,
+    UnavailableError,
+    UnreadableError,
+)
 from beforehand.model.event import iso
 from beforehand.ports.store import EventFilter, Leader
 
@@ -76,11 +83,10 @@ def read_only(where: str) -> UnavailableError:
     )
 
 
-def damaged(where: str, what: str = "") -> UnavailableError:
+def damaged(where: str, what: str = "") -> UnreadableError:
     """The refusal of what cannot be read any more; `what` is that, as far as it is known."""
-    return UnavailableError(
+    return UnreadableError(
         f"The log {where} is damaged{f': {what}' if what else ''}.",
-        code="store.unreadable",
         hint="`beforehand doctor` says what of it, and what to do.",
     )
 

@@ -16,7 +16,7 @@ from beforehand.adapters.postgres.archive import body_of, parts_in
 from beforehand.adapters.postgres.connecting import SCHEMA
 from beforehand.adapters.postgres.names import kept_name, kept_or_none, true_name
 from beforehand.adapters.postgres.tables import apply_changes, find_records, last_seq
-from beforehand.model.errors import UnavailableError
+from beforehand.model.errors import UnreadableError
 from beforehand.model.event import Event
 from beforehand.model.versions import Upcasters, is_behind, newer_names, present_versions
 from beforehand.ports.log import Log
@@ -53,7 +53,7 @@ async def _has_broken_rows(line: "Line", where: str) -> bool:
     for (body,) in await (await line.execute("SELECT body FROM rows WHERE open = 1")).fetchall():
         try:
             from_bytes(body)
-        except UnavailableError:
+        except UnreadableError:
             log.warning("documents made from the events were damaged, and are made anew", log=where)
             return True
     return False
