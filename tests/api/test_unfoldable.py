@@ -64,7 +64,7 @@ async def test_it_is_asked_once_and_again_where_it_was_to_be_tried_again(runs: l
             await recover(server.runtime, [])
             [asked] = await asked_about(server, owner)
     async with serving(tmp_path) as server:
-        await server.call("POST", f"/inbox/{asked['id']}", {"verb": "restart"})
+        await server.refused("POST", f"/inbox/{asked['id']}", {"verb": "restart"}, status=503)
         [again] = await asked_about(server, owner)
         assert again["id"] != asked["id"]
         await server.call("POST", f"/inbox/{again['id']}", {"verb": "leave"})
@@ -106,3 +106,7 @@ async def test_a_fleet_that_cannot_be_read_keeps_nobody_from_starting(tmp_path: 
         await recover(server.runtime, [])
         robots = await server.call("GET", "/robots")
         assert {robot["robotId"].split("-")[0] for robot in robots} == {"west"}
+        state = await server.call("GET", "/state")
+        assert {robot["robotId"].split("-")[0] for robot in state["robots"]} == {"west"}
+        [east] = [scene for scene in await server.call("GET", "/scenes") if scene["name"] == "east"]
+        assert "The fleet east cannot be read from the log" in east["reason"]["says"]

@@ -8,6 +8,7 @@ from beforehand.loop.nursery import BUG
 from beforehand.model.decision import Answer, Decision
 from beforehand.model.errors import ConflictError, NotLeadingError
 from beforehand.model.event import Event, iso
+from beforehand.ports.tasks import TaskOwner
 
 if TYPE_CHECKING:
     from beforehand.app.runtime import Runtime
@@ -70,7 +71,17 @@ async def _restart(
     except Exception as error:
         if scene := scene_stopped(decision):
             await tell(runtime, scene, error)
+        else:  # it is still so: the answer is used up, and a person is asked anew
+            await runtime.nursery.ask(_stopped(decision), error)
         raise
+
+
+def _stopped(decision: Decision) -> TaskOwner:
+    """What a decision says has stopped."""
+    stopped = decision.owner.removeprefix(f"{BUG}:")
+    about = {name: value for name, value in decision.about.items() if name.endswith("Id")}
+    title = f"The {stopped.partition(':')[0]} {stopped.partition(':')[2]}"
+    return TaskOwner(stopped, title, about, decision.about.get("scene"))
 
 
 def owner_of_bugs(runtime: "Runtime") -> Owner:

@@ -133,13 +133,13 @@ async def states_in_log(store: Store) -> tuple[dict[str, FleetState], int]:
 
     In those that should be live and are not, what is under way is held.
     """
-    from beforehand.crafts.fleet.history import looked_up
+    from beforehand.crafts.fleet.history import left_in_log
 
     told = await not_live(store)
     states: dict[str, FleetState] = {}
     latest = 0
     for row in await store.rows("scene", open=True):
-        found: Any = await looked_up(store, row["name"]) if row["kind"] == "fleet" else None
+        found: Any = await left_in_log(store, row["name"]) if row["kind"] == "fleet" else None
         if found is not None:
             reason = told.get(row["name"])
             states[row["name"]] = found[0] if reason is None else held_for(found[0], reason)

@@ -153,12 +153,12 @@ class Fleets:
         return await not_live(self.runtime.store) if stopped or self.runtime.not_live else {}
 
     async def _held(self, name: str, reason: Reason) -> FleetState | None:
-        """A fleet that should be live, as its driver or the log left it; None where nothing of it is in the log."""
-        from beforehand.crafts.fleet.history import looked_up
+        """A fleet that should be live, as its driver or the log left it; None where the log says nothing of it."""
+        from beforehand.crafts.fleet.history import left_in_log
 
         if name in self.live:
             return held_for(self.live[name].driver.state, reason)
-        found = await looked_up(self.runtime.store, name, aside=True)
+        found = await left_in_log(self.runtime.store, name, aside=True)
         return None if found is None else held_for(found[0], reason)
 
     async def _driven(self, kind: str, name: str, scene: str | None) -> LiveFleet:
@@ -401,9 +401,9 @@ class Fleets:
 
     async def held_state(self, name: str, store: Store, reason: Reason) -> dict[str, list[dict[str, Any]]]:
         """A fleet that should be live and is not, as the log left it: what is under way in it is held."""
-        from beforehand.crafts.fleet.history import looked_up
+        from beforehand.crafts.fleet.history import left_in_log
 
-        found = await looked_up(store, name, aside=True)
+        found = await left_in_log(store, name, aside=True)
         if found is None:
             return {}
         state = held_for(found[0], reason)

@@ -11,10 +11,13 @@ from typing import Any
 from beforehand.app.runtime import Runtime
 from beforehand.crafts.fleet.core.state import FleetState, Seen, evolve, initial, restore, snapshot
 from beforehand.loop.fold import folding
+from beforehand.model.errors import UnreadableError
 from beforehand.model.event import Event
 from beforehand.model.fleet import FleetScene
+from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter, Store
 
+log = Log("beforehand.fleet")
 ACTIVATED = "fleetActivated"
 CHUNK = 5_000
 
@@ -55,6 +58,15 @@ async def looked_up(store: Store, name: str, *, aside: bool = False) -> tuple[Fl
         state, ts = await _replayed(store, began, aside=aside)
     state.seen = {robot_id: Seen(seen.report, ts) for robot_id, seen in state.seen.items()}
     return state, ts
+
+
+async def left_in_log(store: Store, name: str, *, aside: bool = False) -> tuple[FleetState, int] | None:
+    """The same for one of several fleets; None also where it cannot be read, which is why it is not live."""
+    try:
+        return await looked_up(store, name, aside=aside)
+    except UnreadableError as error:
+        log.warning("a fleet cannot be read from the log", scene=name, says=error.says)
+        return None
 
 
 async def _last_activation(store: Store, name: str) -> Event | None:
