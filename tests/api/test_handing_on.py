@@ -118,10 +118,18 @@ async def test_a_head_is_asked_of_the_leader_as_a_get_so_that_its_length_is_told
 async def test_without_a_leader_the_state_is_read_here_and_a_write_is_refused() -> None:
     others = Others(leader=None)
     assert (await asked(others, "GET", "/state"))[2] == HERE
-    status, headers, body = await asked(others, "POST", "/hold")
+    status, headers, body = await asked(others, "POST", "/plans")
     assert (status, code_in(body), headers["retry-after"]) == (503, "lead.none", "2")
     others.leader = Leader(7, 42, "hall-1", None, 0, "beforehand run")
-    assert "Process 42 on hall-1 (beforehand run) leads" in (await asked(others, "POST", "/hold"))[2].decode()
+    assert "Process 42 on hall-1 (beforehand run) leads" in (await asked(others, "POST", "/plans"))[2].decode()
+
+
+async def test_a_brake_that_reaches_no_machine_says_so_soon() -> None:
+    others = Others(leader=None)
+    status, headers, body = await asked(others, "POST", "/hold")
+    assert (status, code_in(body), headers["retry-after"]) == (503, "brake.no_machine", "1")
+    others.leader = Leader(7, 42, "hall-1", None, 0, "beforehand run")
+    assert "Process 42 on hall-1 leads (beforehand run)" in (await asked(others, "POST", "/hold"))[2].decode()
 
 
 async def test_a_call_that_nobody_got_is_tried_again() -> None:
@@ -132,12 +140,14 @@ async def test_a_call_that_nobody_got_is_tried_again() -> None:
 
 async def test_a_call_that_may_have_been_done_is_only_tried_again_where_that_is_safe() -> None:
     others = Others([GoneError(heard=True), DONE])
-    status, _, body = await asked(others, "POST", "/hold")
+    status, _, body = await asked(others, "POST", "/plans")
     assert (status, code_in(body)) == (503, "lead.lost_on_the_way")
     others = Others([GoneError(heard=True), DONE])
-    assert (await asked(others, "POST", "/hold", Idempotency_Key="k"))[0] == 201
+    assert (await asked(others, "POST", "/plans", Idempotency_Key="k"))[0] == 201
     others = Others([GoneError(heard=True), DONE])
     assert (await asked(others, "GET", "/robots"))[0] == 201
+    others = Others([GoneError(heard=True), DONE])
+    assert (await asked(others, "POST", "/hold"))[0] == 201  # who stands already stands
 
 
 async def test_nothing_is_handed_on_twice() -> None:

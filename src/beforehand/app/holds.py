@@ -3,29 +3,38 @@
 That everything is held is in the log, with what was held for it, so that letting go gives back that and nothing else:
 a run that a person paused before stays paused. While it is held nothing new moves, after a restart too. This is not an
 emergency stop: what cannot stop in the middle comes to its end.
+
+Where the log does not take it at once, everything that this process moves is held all the same; the record follows.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from beforehand.app.craft import Holds, Moving, Parts
 from beforehand.app.leases import HOLD, LOCK, refuse_needed
 from beforehand.app.run_states import owner_of_run
 from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import asked_here
-from beforehand.model.errors import BeforehandError, ConflictError
+from beforehand.loop.log_outage import note_unrecorded
+from beforehand.model.errors import BeforehandError, ConflictError, UnavailableError
 from beforehand.model.event import Event, iso
 from beforehand.model.plan import Plan
 from beforehand.ports.foreign import contain, contained
 from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
+if TYPE_CHECKING:
+    from beforehand.engine.state import RunState
+
 log = Log("beforehand.holds")
 TURN = "hold"
 PATIENCE_S = 5.0
 """How long one thing may take to be told."""
+WRITE_S = 0.6
+READ_S = 0.3
+"""How long holding waits for the log before it goes first."""
 RUN = "run"
 HELD, CLEARED = "everythingHeld", "everythingCleared"
 Entry = dict[str, Any]
@@ -34,7 +43,7 @@ Entry = dict[str, Any]
 
 async def held(runtime: Runtime) -> dict[str, Any] | None:
     """Who holds everything, since when, and what was held; None while nothing is."""
-    return await runtime.store.row(*HOLD)
+    return runtime.held_now or await runtime.store.row(*HOLD)
 
 
 def moves(runtime: Runtime, plan: Plan) -> bool:
@@ -68,19 +77,66 @@ async def hold_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
 
     Held already, it only holds what is not: something that could not be held before, say.
     """
-    async with runtime.turns[TURN]:
-        async with runtime.turns[LOCK]:  # whoever starts a run looks first, or is seen here
-            before = await held(runtime)
-            new = [*await _runs_to_hold(runtime), *_things_to_hold(runtime)]
-            kept = [*(before or {"what": []})["what"]]
-            listed = [*kept, *(entry for entry in new if entry not in kept)]
-            if before is None or listed != kept:
-                since = iso(runtime.now()) if before is None else before["since"]
-                who = by if before is None else before["by"]
-                await _log(runtime, HELD, {"by": who, "since": since, "what": listed})
-        could_not = await _each(runtime, listed, _hold_one)
-        row = await held(runtime) or {}
-        return {"held": True, "already": before is not None, **row, "couldNot": could_not}
+    if runtime.store.lead_left_s() <= 0 or runtime.held_now is not None:
+        return await _hold_unrecorded(runtime, by)
+    try:
+        async with asyncio.timeout(WRITE_S) as waiting, runtime.turns[TURN]:
+            before, listed = await _record_hold(runtime, by)
+            waiting.reschedule(None)
+            could_not = await _each(runtime, listed, _hold_one)
+            row = await held(runtime) or {}
+            return {"held": True, "already": before is not None, **row, "couldNot": could_not}
+    except (UnavailableError, TimeoutError) as error:
+        runtime.outage.failed(getattr(error, "says", "The log does not answer."))
+        return await _hold_unrecorded(runtime, by)
+
+
+async def _record_hold(runtime: Runtime, by: str) -> tuple[dict[str, Any] | None, list[Entry]]:
+    """Write down that everything is held: what was held before, and all that is held from now on."""
+    async with runtime.turns[LOCK]:  # whoever starts a run looks first, or is seen here
+        before = await held(runtime)
+        new = [*await _runs_to_hold(runtime), *_things_to_hold(runtime)]
+        kept = [*(before or {"what": []})["what"]]
+        listed = [*kept, *(entry for entry in new if entry not in kept)]
+        if before is None or listed != kept:
+            since = iso(runtime.now()) if before is None else before["since"]
+            who = by if before is None else before["by"]
+            await _log(runtime, HELD, {"by": who, "since": since, "what": listed})
+    return before, listed
+
+
+async def _hold_unrecorded(runtime: Runtime, by: str) -> dict[str, Any]:
+    """Hold what this process moves, without the log and without waiting for anybody."""
+    before = runtime.held_now or await _held_before(runtime)
+    runs = [_run_entry(run) for run in runtime.runs.states() if _is_to_hold(runtime, run)]
+    kept = [*(before or {"what": []})["what"]]
+    listed = [*kept, *(entry for entry in [*runs, *_things_to_hold(runtime)] if entry not in kept)]
+    since, who = (iso(runtime.now()), by) if before is None else (before["since"], before["by"])
+    told = {"by": who, "since": since, "what": listed}
+    is_new = before is None or listed != kept
+    if is_new:
+        runtime.held_now = {**told, "notRecorded": True}
+    row = runtime.held_now
+    could_not = await _each(runtime, listed, _hold_one)
+    if is_new:
+        event = runtime.event(HELD, told, owner=HOLD[0])
+        await runtime.outage.record([event], lambda: _is_recorded(runtime, row))
+    if runtime.held_now is not None:
+        note_unrecorded("Everything is held.")
+    return {"held": True, "already": before is not None, **told, "couldNot": could_not}
+
+
+async def _held_before(runtime: Runtime) -> dict[str, Any] | None:
+    """What the log says of it, where it can be read at all."""
+    with suppress(BeforehandError, TimeoutError):
+        async with asyncio.timeout(READ_S):
+            return await runtime.store.row(*HOLD)
+    return None
+
+
+def _is_recorded(runtime: Runtime, row: Mapping[str, Any] | None) -> None:
+    if runtime.held_now is row:
+        runtime.held_now = None
 
 
 async def held_by(runtime: Runtime, event: Event) -> dict[str, Any]:
@@ -104,10 +160,18 @@ async def _runs_to_hold(runtime: Runtime) -> list[Entry]:
         except Exception:  # one that cannot be read is not driven either, and must not keep the others from standing
             log.exception("a run that cannot be read is not held", run=row["runId"])
             continue
-        if not run.paused and not run.cancelling and (run.machines or moves(runtime, run.plan)):
-            what = "Starts no further step; what is in flight comes to its end."
-            found.append({"scene": row.get("scene"), "kind": RUN, "what": what, "runId": row["runId"]})
+        if _is_to_hold(runtime, run):
+            found.append({**_run_entry(run), "scene": row.get("scene")})
     return found
+
+
+def _is_to_hold(runtime: Runtime, run: "RunState") -> bool:
+    return not run.paused and not run.cancelling and bool(run.machines or moves(runtime, run.plan))
+
+
+def _run_entry(run: "RunState") -> Entry:
+    what = "Starts no further step; what is in flight comes to its end."
+    return {"scene": run.head.get("scene"), "kind": RUN, "what": what, "runId": run.run_id}
 
 
 def _things_to_hold(runtime: Runtime) -> list[Entry]:
@@ -132,7 +196,7 @@ async def _hold_one(runtime: Runtime, entry: Entry) -> None:
     from beforehand.engine.inputs import PauseAsked
 
     if entry["kind"] == RUN:
-        await runtime.runs.send(entry["runId"], PauseAsked(runtime.now()))
+        await runtime.runs.brake(entry["runId"], PauseAsked(runtime.now()))
     else:
         await _holds_of(runtime, entry).hold(entry["scene"])
 
@@ -150,6 +214,8 @@ def _holds_of(runtime: Runtime, entry: Entry) -> Holds:
 async def clear_everything(runtime: Runtime, *, by: str = "") -> dict[str, Any]:
     """Give back what was held; says what, and what could not be."""
     async with runtime.turns[TURN]:
+        if runtime.store.lead_left_s() <= 0:
+            raise runtime.outage.refusal()
         before = await held(runtime)
         if before is None:
             return {"held": False, "already": True, "what": [], "couldNot": []}

@@ -74,7 +74,7 @@ async def ask_for_machine(
 
     async with runtime.turns[LOCK]:
         held = await holder_of(runtime, command.machine, but=run_id)
-        everything = await runtime.store.row(*HOLD)
+        everything = runtime.held_now or await runtime.store.row(*HOLD)
         if everything is not None:
             held = {"machine": command.machine, "since": everything["since"], "by": everything["by"]}
         await hand_in(MachineAsked(runtime.now(), command.step_id, command.machine, held))

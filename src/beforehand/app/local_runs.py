@@ -7,7 +7,7 @@ from beforehand.app.leases import lease_for
 from beforehand.app.run_progress import show_progress
 from beforehand.app.run_states import owner_of_run, replayed
 from beforehand.app.runtime import Runtime
-from beforehand.engine.inputs import Begin, Recover, RunInput
+from beforehand.engine.inputs import Begin, PauseAsked, Recover, RunInput
 from beforehand.engine.state import RunState
 from beforehand.loop.host import Host
 from beforehand.model.errors import UnavailableError
@@ -36,7 +36,12 @@ class LocalRuns:
         return run_id in self._host
 
     async def begin(self, run: RunState) -> None:
-        self._put_on(run).put(Begin(self._runtime.now()))
+        from beforehand.app.holds import moves
+
+        driver = self._put_on(run)
+        if self._runtime.held_now is not None and moves(self._runtime, run.plan):  # held while its start was written
+            driver.put(PauseAsked(self._runtime.now()))
+        driver.put(Begin(self._runtime.now()))
 
     async def recover(self, run_id: str) -> None:
         await self._host.take_up(run_id)
@@ -56,7 +61,7 @@ class LocalRuns:
             if driver is None:  # the run has ended; a retry may open it again
                 driver = self._put_on(await replayed(self._runtime.store, run_id))
             try:
-                return await driver.request(given)
+                return await driver.request(given, patient=False)
             except UnavailableError as error:
                 if error.code != "run.not_driven":
                     raise
@@ -66,6 +71,16 @@ class LocalRuns:
             code="run.not_driven",
             hint="The inbox says why it stopped.",
         )
+
+    async def brake(self, run_id: str, given: RunInput) -> tuple[Verdict[Any], bool]:
+        driver = self._host.live.get(run_id)
+        if driver is None:  # nothing of it is under way
+            return await self.send(run_id, given), True
+        braked = await driver.brake(given)
+        return braked.verdict, braked.is_recorded
+
+    def states(self) -> list[RunState]:
+        return [driver.run for driver in self._host]
 
     async def state(self, run_id: str) -> RunState:
         driver = self._host.live.get(run_id)

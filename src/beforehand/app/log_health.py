@@ -17,9 +17,9 @@ class LogHealth:
         self._looked_at = float("-inf")
         self._looking: asyncio.Task[list[Finding]] | None = None
 
-    async def findings(self) -> list[Finding]:
-        """What is wrong with the log; nothing when it can be read and written."""
-        if time.monotonic() - self._looked_at < FRESH_S:
+    async def findings(self, *, anew: bool = False) -> list[Finding]:
+        """What is wrong with the log; nothing when it can be read and written. `anew` trusts no earlier look."""
+        if not anew and time.monotonic() - self._looked_at < FRESH_S:
             return self._found
         if self._looking is None:
             self._looking = part(asyncio.to_thread(check_log, self._url))

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from beforehand.app.runtime import Runtime
+from beforehand.loop.log_outage import unrecorded_here
 from beforehand.model.errors import BeforehandError
 from beforehand.ports.log import Log
 from beforehand.ports.tasks import part
@@ -39,6 +40,9 @@ async def record_request(runtime: Runtime, method: str, path: str, asked: Any, b
     What was done is done: where the log cannot be written that is told in the server's own log.
     """
     data = {"what": f"{method} {path}"[:MOST_PATH], "by": by, "role": role, "asked": asked}
+    if unrecorded_here():
+        runtime.outage.follow([runtime.event(KIND, data, owner=OWNER)])
+        return
     try:
         # In a task of its own, since it is no part of what the request itself decided.
         await part(runtime.log(KIND, data, owner=OWNER))

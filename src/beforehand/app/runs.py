@@ -1,5 +1,6 @@
 """Runs: starting a reviewed version, following it, steering it, and going on with what a crash left behind."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -30,10 +31,11 @@ from beforehand.engine.inputs import (
     SkipAsked,
 )
 from beforehand.engine.machines import machines_of
-from beforehand.engine.state import RunState
+from beforehand.engine.state import RunState, StepState
 from beforehand.engine.steering import adoption_problems
 from beforehand.engine.validate import invalid_plan
 from beforehand.loop.asked import preparing
+from beforehand.loop.log_outage import note_unrecorded
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, BeforehandError, ConflictError, NotFoundError
 from beforehand.model.event import Event, Verdict, iso
@@ -42,6 +44,8 @@ from beforehand.ports.log import Log
 from beforehand.ports.store import EventFilter
 
 log = Log("beforehand.runs")
+READ_S = 0.5
+"""How long the answer to what stopped a run waits for a log that cannot be written, and perhaps not be read."""
 STOP_PATIENCE_S = 2.0
 """How long the answer to a cancel waits for what runs to stop."""
 
@@ -277,8 +281,35 @@ async def _refuse_ended(runtime: Runtime, run_id: str, verb: str) -> None:
 
 async def pause_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
     """Start nothing new; what runs goes on. Gives the run; raises as `resume_run` does."""
-    await _refuse_ended(runtime, run_id, "be paused")
-    return await steer(runtime, run_id, PauseAsked(runtime.now(), by))
+    recorded = await _brake(runtime, run_id, PauseAsked(runtime.now(), by), "be paused")
+    return await run_document(runtime, run_id) if recorded else await _unrecorded(runtime, run_id, "paused")
+
+
+async def _brake(runtime: Runtime, run_id: str, given: RunInput, verb: str) -> bool:
+    """Stop something of a run, also where that cannot be recorded; whether it is in the log."""
+    if not any(run.run_id == run_id and not run.status.is_final for run in runtime.runs.states()):
+        await _refuse_ended(runtime, run_id, verb)
+    verdict, is_recorded = await runtime.runs.brake(run_id, given)
+    refuse_by_reasons(verdict)
+    return is_recorded
+
+
+async def _unrecorded(runtime: Runtime, run_id: str, what: str) -> dict[str, Any]:
+    """The run as it is now, where the log does not have that yet; what it holds beside that may not be there."""
+    note_unrecorded(f"The run {run_id} was {what}.")
+    run = await runtime.runs.state(run_id)
+    shown: dict[str, Any] = {"decisions": [], "steps": [step.wire() for step in run.plan.steps]}
+    with suppress(BeforehandError, TimeoutError):
+        async with asyncio.timeout(READ_S):
+            shown = await run_document(runtime, run_id)
+    steps = [{**step, **_step_now(run.steps.get(step["id"]))} for step in shown["steps"]]
+    return {**shown, **run.head, "status": run.status.value, "steps": steps}
+
+
+def _step_now(state: StepState | None) -> dict[str, Any]:
+    if state is None:
+        return {}
+    return {"status": state.status.value, **({"stopping": True} if state.stopping is not None else {})}
 
 
 async def release_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
@@ -311,8 +342,8 @@ async def _set_going(runtime: Runtime, run_id: str, given: RunInput) -> dict[str
 
 async def cancel_run(runtime: Runtime, run_id: str, *, by: str = "") -> dict[str, Any]:
     """Stop what runs and start nothing more. Gives the run; raises as `resume_run` does."""
-    await _refuse_ended(runtime, run_id, "be cancelled")
-    await steer(runtime, run_id, CancelAsked(runtime.now(), by))
+    if not await _brake(runtime, run_id, CancelAsked(runtime.now(), by), "be cancelled"):
+        return await _unrecorded(runtime, run_id, "cancelled, and what it does told to stop")
     await runtime.runs.wait(run_id, STOP_PATIENCE_S)  # most tools stop at once; the answer then shows the end
     return await run_document(runtime, run_id)
 

@@ -30,6 +30,7 @@ from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.asked import asked_store
 from beforehand.loop.edge import refuse_unled
 from beforehand.loop.feed import Feed
+from beforehand.loop.log_outage import LogOutage
 from beforehand.loop.nursery import Nursery
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BadInputError, BeforehandError, UnavailableError
@@ -86,6 +87,10 @@ class Runtime:
     """The scenes that this process could not make live; why is in the log (`not_live`)."""
     mark: HighWater | None = None
     """How far the log has come, beside it."""
+    outage: LogOutage = field(default_factory=lambda: LogOutage(WallClock().now_ms))
+    """Since when the log cannot be written, and what is to be recorded."""
+    held_now: dict[str, Any] | None = None
+    """That everything is held, and what, as long as that could not be written into the log."""
 
     def now(self) -> int:
         """The time in ms since 1970, by the clock of this runtime."""
@@ -281,7 +286,8 @@ def _make_home(settings: Settings) -> None:
 
 
 def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, serves: bool) -> Runtime:
-    store = asked_store(store, clock)
+    outage = LogOutage(clock.now_ms)
+    store = asked_store(store, clock, outage)
     extensions = built_in_extensions(settings)
     extensions.reasons.extend(crafts.missing)
     sentences = Sentences(craft.sentences for craft in crafts.by_name.values())
@@ -299,6 +305,7 @@ def _runtime(settings: Settings, store: Store, clock: Clock, crafts: Crafts, ser
         open_search(settings, store, crafts, clock.now_ms, serves=serves),
         crafts.ends(),
         serves,
+        outage=outage,
     )
     for craft in crafts.by_name.values():
         _open_craft(runtime, craft)
@@ -349,6 +356,7 @@ async def _close(runtime: Runtime) -> None:
     await runtime.nursery.stop()
     await runtime.nursery.close()
     await runtime.search.close()
+    await runtime.outage.close()
     await runtime.store.close()  # whoever takes over need not wait for the rest
     _drop_mark(runtime)
     runtime.files.close()

@@ -87,6 +87,13 @@ class TemporalRuns:
             asked.kept = asked.kept or ("requestId" in document and (bool(told["events"]) or "done" in told))
         return Verdict(reasons=tuple(Reason.model_validate(reason) for reason in told["reasons"]))
 
+    async def brake(self, run_id: str, given: RunInput) -> tuple[Verdict[Any], bool]:
+        """Its workflow decides, and that stands in the log before it is carried out."""
+        return await self.send(run_id, given), True
+
+    def states(self) -> list[RunState]:
+        return []
+
     async def state(self, run_id: str) -> RunState:
         return await replayed(self._runtime.store, run_id)
 

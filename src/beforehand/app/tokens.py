@@ -94,6 +94,7 @@ class Tokens:
         self._files = files or files_of(settings)
         self._setting: str | None = settings["token"]
         self._seen: tuple[Any, Kept] = (None, Kept({}))
+        self._was_read = False
         self._key: tuple[Any, bytes] = (None, b"")
         self._ended: tuple[Any, dict[str, int]] = (None, {})
 
@@ -273,10 +274,14 @@ class Tokens:
         return _kept_in(self._files.change(KEPT, lambda content: _written(become(_kept_in(content)))))
 
     def _read(self) -> Kept:
-        """The entries, read anew when the file is another one: every call and every open stream asks."""
+        """The entries, read anew when the file is another one: every call and every open stream asks.
+
+        Of files that servers share it is known that one is missing; nobody waits for a database to say so again.
+        """
         stamp = self._files.stamp(KEPT)
-        if stamp != self._seen[0] or stamp is None:
-            self._seen = (stamp, self._read_file())
+        is_known = self._was_read and (stamp is not None or self._files.are_shared)
+        if stamp != self._seen[0] or not is_known:
+            self._seen, self._was_read = (stamp, self._read_file()), True
         return self._seen[1]
 
     def _read_file(self) -> Kept:

@@ -14,6 +14,7 @@ import httpx2
 from beforehand.app.settings import Settings
 from beforehand.app.tls import client_context
 from beforehand.cli.backend import Call, Document, Local
+from beforehand.cli.screen import print_err
 from beforehand.model.errors import (
     BadInputError,
     BeforehandError,
@@ -47,6 +48,8 @@ _ERRORS: dict[int, type[BeforehandError]] = {
     415: BadInputError,
     422: BadInputError,
 }
+NOT_RECORDED = "notRecorded"
+"""What an answer says to be done and not in the log yet; it is told beside whatever the command prints."""
 _STANDARD = ("type", "title", "status", "detail", "code", "problems", "nearest", "hint")
 
 
@@ -92,7 +95,10 @@ class RemoteBackend:
         answer = await self._asked(method, path, body, headers)
         if answer.is_error:
             raise problem_from(answer.status_code, answer.content)
-        return answer.json() if answer.content else None
+        told = answer.json() if answer.content else None
+        if isinstance(told, dict):
+            print_err(*told.get(NOT_RECORDED, ()))
+        return told
 
     def _once(self, method: str) -> dict[str, str]:
         """What makes a write safe to send again: a key of its own, and a deadline by the server's clock."""

@@ -102,10 +102,12 @@ class Caller:
             return ProbeAnswer("unknown", says=f"The machine could not be asked: {says(error)}")
 
     async def tell_to_stop(self, begun: StartStep | ProbeStep) -> bool:
-        """Tell the tool that its call is to stop; false where it cannot be told, and the call has to be cut off."""
+        """Tell the tool that its call is to stop; false where it cannot be told, and the call has to be cut off.
+
+        Nobody asks whether this process still leads: stopping can only be too much.
+        """
         try:
             tool = self.tools.get(begun.tool)
-            self.before_effect()
             return await contain(tool.stop(begun.args, self._context(begun, [])))
         except Exception as error:  # what cannot be told is cut off
             self.unheard[begun.step_id, begun.attempt] = says(error)

@@ -13,7 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from beforehand.model.errors import ExpiredError
+from beforehand.loop.log_outage import LogOutage
+from beforehand.model.errors import ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
 from beforehand.ports.store import Store
@@ -116,26 +117,56 @@ def preparing() -> Iterator[None]:
 
 
 class AskedStore:
-    """A store whose appends look at the write that asked for them; everything else is the store's own."""
+    """A store whose appends look at the write that asked for them; everything else is the store's own.
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    What is still to be recorded (`outage`) is written before what comes later; whether writing works is noted there.
+    """
+
+    def __init__(self, store: Store, clock: Clock, outage: LogOutage | None = None) -> None:
         self._store = store
         self._clock = clock
+        self._outage = outage or LogOutage(clock.now_ms)
+        self._outage.begin(self._written)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
+    def lead_left_s(self) -> float:
+        """Nothing that moves is told to a machine while nobody could write it down."""
+        return 0.0 if self._outage.is_on else self._store.lead_left_s()
+
     async def append(self, events: Sequence[Event]) -> Sequence[Event]:
         asked = asked_here()
         if asked is None or not events:
-            return await self._store.append(events)
+            return await self._written(events)
         asked.decide(self._clock.now_ms())
         marked = asked.marked(events)
-        done = await self._store.append(marked)
+        done = await self._written(marked)
         if marked is not events:
             asked.note(marked)
         return done
 
+    async def _written(self, events: Sequence[Event]) -> Sequence[Event]:
+        outage = self._outage
+        before = outage.take()
+        if not before and not events:
+            return await self._store.append(events)
+        late = [event for earlier, _ in before for event in earlier]
+        try:
+            with outage.watching():
+                done = await self._store.append([*late, *events] if late else events)
+        except NotLeadingError:
+            raise
+        except BaseException as error:
+            outage.put_back(before)
+            if isinstance(error, UnavailableError):
+                outage.failed(error.says)
+            raise
+        outage.worked()
+        for _, written in before:
+            written()
+        return done[len(late) :] if late else done
 
-def asked_store(store: Store, clock: Clock) -> Store:
-    return cast(Store, AskedStore(store, clock))
+
+def asked_store(store: Store, clock: Clock, outage: LogOutage | None = None) -> Store:
+    return cast(Store, AskedStore(store, clock, outage))

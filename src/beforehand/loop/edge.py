@@ -2,7 +2,7 @@
 
 A lead lasts for a time only where several servers share a log. A process that was frozen, or cut off from its database,
 may think that it leads while another one does; so this is asked right before every command, and not only where a
-request comes in.
+request comes in. While the log cannot be written the same holds. What stops a machine is not asked about.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ def refuse_unled(store: Store) -> None:
     """Fault, with nothing touched, where this process is not sure that it leads."""
     if store.lead_left_s() <= 0:
         raise Fault(
-            "This server is not sure that it still leads, so it told the machine nothing.",
+            "This server is not sure that it still leads and can write its log, so it told the machine nothing.",
             code=CODE,
             transient=True,
             untouched=True,

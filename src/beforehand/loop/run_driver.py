@@ -2,10 +2,12 @@
 
 It stands on the one loop and adds what a run needs: calls of tools, timers, judgements and probes. It decides nothing
 itself. When it is stopped in the middle, the log says what was in the air.
+
+A step that the log kept waiting is not begun because of that: it is handed over anew, once the run may go on.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +24,7 @@ from beforehand.engine.inputs import (
     StartStep,
     StepEnded,
     StepJudged,
+    StepLost,
     StepProbed,
     StopStep,
     TimerFired,
@@ -32,6 +35,7 @@ from beforehand.engine.tool_catalog import ToolCatalog
 from beforehand.loop.edge import refuse_unled, until_led
 from beforehand.loop.loop import Loop
 from beforehand.model.errors import UnavailableError
+from beforehand.model.event import Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.log import Log
 from beforehand.ports.store import Store
@@ -90,16 +94,21 @@ class RunDriver:
         """What an earlier process began: the machine is asked about it, and there is no call to wait for."""
         self._told_to_stop: set[tuple[str, int]] = set()
         self._timers: dict[str, asyncio.Task[None]] = {}
+        self._put_by: set[tuple[str, int]] = set()
+        """Attempts that are in the log as begun and of which no tool was told: the log kept them waiting."""
         self._loop: Loop[RunInput, RunCommand] = Loop(
             f"run:{run.run_id}",
             around.store,
             around.clock,
-            decide=lambda given: decide(run, given, around.catalog),
+            decide=self._decide,
             carry_out=self._carry_out,
             gone=lambda: _gone(run),
+            stops=lambda command: isinstance(command, StopStep),
+            put_off=self._put_off,
         )
         self.put = self._loop.put
         self.request = self._loop.request
+        self.brake = self._loop.brake
 
     @property
     def now(self) -> int:
@@ -122,6 +131,37 @@ class RunDriver:
         tasks = [*self._calls.values(), *self._timers.values()]
         self._calls.clear()  # whatever they come to now, the log knows only that they had begun
         await stop(tasks)
+
+    def _decide(self, given: RunInput) -> Verdict[RunCommand]:
+        if isinstance(given, StepLost) and not given.begun and self._is_put_by(given):
+            self._put_by.add((given.step_id, given.attempt))
+            return Verdict()
+        verdict = decide(self.run, given, self._around.catalog)
+        if self._put_by and not self.run.paused:
+            for name in sorted(self._put_by):
+                self._hand_over(*name)
+        return verdict
+
+    def _is_put_by(self, given: StepLost) -> bool:
+        """Whether a step that nobody was told of waits until the run goes on."""
+        step = self.run.steps.get(given.step_id)
+        return self.run.paused and step is not None and step.stopping is None
+
+    def _put_off(self, commands: Sequence[RunCommand]) -> Sequence[RunCommand]:
+        """The log keeps these waiting: steps are handed over anew, with their time-outs, and the rest is done."""
+        steps = {(command.step_id, command.attempt) for command in commands if isinstance(command, StartStep)}
+        for name in sorted(steps):
+            self._hand_over(*name)
+        clocks = {timeout_key(*name) for name in steps}
+        return [
+            command
+            for command in commands
+            if not isinstance(command, StartStep) and not (isinstance(command, SetTimer) and command.key in clocks)
+        ]
+
+    def _hand_over(self, step_id: str, attempt: int) -> None:
+        self._put_by.discard((step_id, attempt))
+        self.put(StepLost(self.now, step_id, attempt, begun=False))
 
     # -- doing ---------------------------------------------------------------------------------------------------
 
@@ -189,6 +229,9 @@ class RunDriver:
     def _stop(self, command: StopStep) -> None:
         name = (command.step_id, command.attempt)
         call, begun = self._calls.get(name), self._started.get(name) or self._taken_up.get(name)
+        if name in self._put_by:
+            self._hand_over(*name)
+            return
         if begun is None:
             self.put(self._caller.stopped(*name))
             return

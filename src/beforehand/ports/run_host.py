@@ -4,7 +4,7 @@ A run's events are in the log wherever it is carried out; a host only says who d
 it. `StateT` is the engine's state of a run, `InputT` what may be handed to its decisions.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from beforehand.model.event import Verdict
@@ -25,6 +25,13 @@ class RunHost(Protocol[StateT, InputT]):
 
     async def send(self, run_id: str, given: InputT) -> Verdict[Any]:
         """Hand an input to the run and return the verdict once it is durable; an ended run is driven again for it."""
+
+    async def brake(self, run_id: str, given: InputT) -> tuple[Verdict[Any], bool]:
+        """The same for what stops a run: where the run is driven here it is done at once, also where it cannot be
+        recorded. Whether it is in the log already."""
+
+    def states(self) -> Sequence[StateT]:
+        """The runs that are decided in this process, as they are."""
 
     async def state(self, run_id: str) -> StateT:
         """The run's state: of its driver, else from the log. Raises NotFoundError for a run nobody knows."""

@@ -28,6 +28,7 @@ from beforehand.server.auth import AuthMiddleware, is_open
 from beforehand.server.event_shapes import ALWAYS_NAMED
 from beforehand.server.handing_on import HandingOn
 from beforehand.server.kit import HttpPart
+from beforehand.server.log_gate import FIELD, Brakes, LogGate
 from beforehand.server.login_limit import LoginLimit
 from beforehand.server.middleware import HeadMiddleware, RequestMiddleware
 from beforehand.server.place import Place
@@ -104,6 +105,7 @@ class Api(FastAPI):
             schema["components"]["schemas"] = dict(sorted(schema["components"]["schemas"].items()))
             _forget_framework_errors(schema)
             _name_what_writes_take(schema)
+            _name_what_brakes_give(schema, _brakes(self.parts))
         assert self.openapi_schema is not None
         return self.openapi_schema
 
@@ -133,6 +135,20 @@ def _name_what_writes_take(schema: dict[str, Any]) -> None:
             if method.upper() in WRITES and path != f"{BASE}/login" and not path.startswith(f"{BASE}/search/"):
                 refs = [{"$ref": f"#/components/parameters/{name}"} for name in named]
                 operation["parameters"] = [*operation.get("parameters", []), *refs]
+
+
+def _name_what_brakes_give(schema: dict[str, Any], brakes: Brakes) -> None:
+    """The field that one layer adds to every answer of theirs."""
+    says = "What was done and is not in the log yet, a sentence each; left out where all of it is."
+    field = {"type": "array", "items": {"type": "string"}, "description": says}
+    for path, operations in schema["paths"].items():
+        if "post" in operations and brakes.has("POST", path):
+            shape = operations["post"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
+            schema["components"]["schemas"][shape.rpartition("/")[2]]["properties"][FIELD] = field
+
+
+def _brakes(parts: Sequence[HttpPart]) -> Brakes:
+    return Brakes([pattern for part in parts for pattern in part.brakes])
 
 
 def _led(parts: Sequence[HttpPart]) -> set[str]:
@@ -218,8 +234,10 @@ def create_app(
         reachable_here = is_loopback(host) if local is None else local
         app.add_middleware(RequestRecord, own=_own(crafts or load_crafts()))
         app.add_middleware(WriteMiddleware)
+        app.add_middleware(LogGate, brakes=_brakes(app.parts))
         if among is not None:
-            app.add_middleware(HandingOn, place=among.place, peers=among.peers, led=_led(app.parts))
+            led, brakes = _led(app.parts), _brakes(app.parts)
+            app.add_middleware(HandingOn, place=among.place, peers=among.peers, led=led, brakes=brakes)
         app.add_middleware(AuthMiddleware, tokens=app.state.tokens, host=host, local=reachable_here, is_open=is_open)
     app.add_middleware(RequestMiddleware)
     return app

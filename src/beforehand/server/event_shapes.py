@@ -27,6 +27,9 @@ class LiveNowShape(Shape):
     seq: int = Field(description="The number of the log's newest event.")
     role: RoleShape
     leader: str | None = Field(description="Where the server is that leads, unless it is this one or none does.")
+    log_away_since: int | None = Field(
+        default=None, description="Since when the log cannot be written, in ms since 1970; left out while it can."
+    )
 
 
 class LiveHelloShape(LiveNowShape):

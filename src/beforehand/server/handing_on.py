@@ -21,6 +21,7 @@ from beforehand.ports.log import Log
 from beforehand.ports.store import Leader
 from beforehand.ports.tasks import part, stop
 from beforehand.server.errors import problem
+from beforehand.server.log_gate import Brakes
 from beforehand.server.middleware import HEADER as CORRELATION
 from beforehand.server.place import Place
 from beforehand.server.requests import read_bytes
@@ -30,6 +31,8 @@ log = Log("beforehand.http")
 HANDED_ON = "Beforehand-Handed-On"
 """Names the server that handed a call on: it is handed on once, and never round in a circle."""
 PATIENCE_S = 8.0
+BRAKE_PATIENCE_S = 3.0
+"""Who wants something to stand has to know soon that this way leads nowhere."""
 STATE_PATIENCE_S = 1.0
 """How long the state is asked of the leader, before it is read out of the log here."""
 LOOK_S = 0.1
@@ -39,6 +42,7 @@ OWN = ("login", "logout", "search")
 """Calls that every server answers for itself although they are sent like writes."""
 READING = ("GET", "HEAD", "OPTIONS")
 MOVED, NOT_LEADING = "lead.moved", "store.not_leading"
+BRAKES = Brakes()
 _HOP = (b"connection", b"keep-alive", b"te", b"trailer", b"transfer-encoding", b"upgrade", b"expect", b"content-length")
 _NOT_GIVEN = (*_HOP, b"date", b"server")
 _OURS = (HANDED_ON.lower().encode(), CORRELATION.lower().encode(), b"accept-encoding")
@@ -47,11 +51,12 @@ _OURS = (HANDED_ON.lower().encode(), CORRELATION.lower().encode(), b"accept-enco
 class HandingOn:
     """`led` are the first words of the paths whose answers only the leader knows."""
 
-    def __init__(self, app: ASGIApp, place: Place, peers: Peers, led: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, place: Place, peers: Peers, led: Collection[str], brakes: Brakes = BRAKES) -> None:
         self.app = app
         self.place = place
         self.peers = peers
         self.led = frozenset(led)
+        self.brakes = brakes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or self.place.leads or not self._is_led(scope):
@@ -77,8 +82,9 @@ class HandingOn:
     async def _hand_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         body = await read_bytes(Request(scope, receive))
         call = _call_of(scope, body, self.place.id)
-        patience_s = STATE_PATIENCE_S if _asks_state(scope) else PATIENCE_S
-        answer = await self._answer(call, patience_s)
+        is_brake = self.brakes.has(scope["method"], scope["path"])
+        patience_s = STATE_PATIENCE_S if _asks_state(scope) else BRAKE_PATIENCE_S if is_brake else PATIENCE_S
+        answer = await self._answer(call, patience_s, is_brake)
         if answer is not None:
             given = Response(answer.body, answer.status)
             given.raw_headers = [(name, value) for name, value in answer.headers if name.lower() not in _NOT_GIVEN]
@@ -87,21 +93,25 @@ class HandingOn:
         elif self.place.leads or _asks_state(scope):
             await self.app(scope, Body(body, receive), send)
         else:
-            raise _nobody_leads(self.place.leader)
+            raise _nothing_stopped(self.place.leader) if is_brake else _nobody_leads(self.place.leader)
 
-    async def _answer(self, call: Call, patience_s: float) -> Answer | None:
-        """What the leader answers; None where this server has become it, or nobody has within the time."""
+    async def _answer(self, call: Call, patience_s: float, is_brake: bool) -> Answer | None:
+        """What the leader answers; None where this server has become it, or nobody has within the time.
+
+        A brake may reach it twice, and is not waited for any longer.
+        """
         loop = asyncio.get_running_loop()
         give_up = loop.time() + patience_s
         while not self.place.leads:
             leader = self.place.leader
             if leader is not None and leader.url is not None:
                 try:
-                    answer = await self._asked(leader, call, give_up if call.method in READING else math.inf)
+                    is_short = is_brake or call.method in READING
+                    answer = await self._asked(leader, call, give_up if is_short else math.inf)
                     if not _is_refused(answer, call):
                         return answer
                 except GoneError as gone:
-                    if gone.heard and not _may_repeat(call):
+                    if gone.heard and not is_brake and not _may_repeat(call):
                         raise _lost_on_the_way(leader) from None
             if loop.time() > give_up:
                 return None
@@ -181,6 +191,18 @@ def _nobody_leads(leader: Leader | None) -> UnavailableError:
         says = "No server leads this installation now, so only what is in the log can be read."
     hint = "Try again in a few seconds; `beforehand doctor` says who leads and who stands by."
     return UnavailableError(says, code="lead.none", hint=hint, extra={"retryAfterS": 2})
+
+
+def _nothing_stopped(leader: Leader | None) -> UnavailableError:
+    where = "No server leads now"
+    if leader is not None:
+        where = f"Process {leader.pid} on {leader.host} leads ({leader.url or leader.note}) and does not answer"
+    return UnavailableError(
+        f"{where}, and this one has no link to the machines, so it cannot be said that anything was stopped.",
+        code="brake.no_machine",
+        hint="Stop the machines at the machines: their own buttons work without a server.",
+        extra={"retryAfterS": 1},
+    )
 
 
 def _lost_on_the_way(leader: Leader) -> UnavailableError:

@@ -35,6 +35,8 @@ class HttpPart:
     """The bodies its calls take, for the schema."""
     state: Mapping[str, Any] = field(default_factory=dict)
     """The shapes of the lists it adds to `GET /state`, by name."""
+    brakes: tuple[str, ...] = ()
+    """Patterns of its calls, below `/api/v1/`, that stop something and begin nothing: they work without the log."""
 
 
 __all__ = [

@@ -28,17 +28,22 @@ async def live_stream(runtime: Runtime, place: Place, boot: str, after: int | No
     end = await runtime.store.last_seq()
     start = end if after is None else min(after, end)
     hello = {"seq": end, "boot": boot, "version": __version__, "log": str(await runtime.store.identity() or "")}
-    yield _named("hello", {"now": runtime.now(), **hello, **_standing(place)})
+    away = runtime.outage.since_ms
+    yield _named("hello", {"now": runtime.now(), **hello, **_standing(place, away)})
     sources = (_events(runtime.feed, start), _frames(runtime.telemetry))
     async with aclosing(either(*sources, quiet_s=QUIET_S)) as coming:
         async for sent in coming:
-            yield sent or _named(
-                "now", {"now": runtime.now(), "seq": await runtime.store.last_seq(), **_standing(place)}
-            )
+            if sent:
+                yield sent
+            if not sent or away != runtime.outage.since_ms:  # frames may leave no quiet moment
+                away = runtime.outage.since_ms
+                now = {"now": runtime.now(), "seq": await runtime.store.last_seq(), **_standing(place, away)}
+                yield _named("now", now)
 
 
-def _standing(place: Place) -> dict[str, Any]:
-    return {"role": place.role, "leader": None if place.role != "standsBy" else place.leader_url}
+def _standing(place: Place, away: int | None) -> dict[str, Any]:
+    leader = None if place.role != "standsBy" else place.leader_url
+    return {"role": place.role, "leader": leader} | ({} if away is None else {"logAwaySince": away})
 
 
 def _named(name: str, data: dict[str, Any]) -> bytes:

@@ -197,6 +197,7 @@ async def _serve(turns: Turns, bound: socket.socket, tls: ServerTls | None, list
     try:
         await asyncio.to_thread(bring_along, settings.home, files)
         await asyncio.to_thread(files.keep_up)
+        await asyncio.to_thread(lambda: tokens.any)  # known from now on, also while the database is away
         if not is_local(bound):
             refuse_without_tokens(settings, settings["host"], tokens)
         turns.url = turns.now.standby.url = _advertised(settings) or url_from_elsewhere(

@@ -25,6 +25,7 @@ class HoldShape(Shape):
     by: str
     since: str
     what: list[HeldThingShape]
+    not_recorded: bool | None = Field(default=None, description="True as long as this is not in the log yet.")
 
 
 class HoldAnswerShape(Shape):

@@ -16,7 +16,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from beforehand.app.requests import Answer, Requests
 from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import Asked, asking
+from beforehand.loop.log_outage import unrecorded_here
 from beforehand.model.errors import BadInputError, BeforehandError
+from beforehand.ports.log import Log
 from beforehand.server.errors import problem
 from beforehand.server.requests import read_bytes
 
@@ -28,6 +30,9 @@ _REPLAYED = (b"idempotency-replayed", b"true")
 
 
 INSTEAD = "answer_to_keep"
+UNKEYED = "unkeyed"
+"""Set in the state of a call whose key cannot be looked up, and which is done all the same."""
+log = Log("beforehand.http")
 
 
 def keep_instead(request: Request, answer: Response) -> None:
@@ -48,7 +53,7 @@ class WriteMiddleware:
         return self._requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope) if scope["type"] == "http" and takes_keys(scope) else {}
+        headers: Any = Headers(scope=scope) if scope["type"] == "http" and takes_keys(scope) else {}
         if KEY not in headers and DEADLINE not in headers:
             await self.app(scope, receive, send)
             return
@@ -61,7 +66,7 @@ class WriteMiddleware:
         asked = Asked(deadline_ms=deadline_in(headers))
         body = await read_bytes(Request(scope, receive))
         runtime: Runtime = scope["app"].state.runtime
-        if KEY not in headers:
+        if KEY not in headers or scope["state"].get(UNKEYED):
             asked.decide_by(runtime.now())
             with asking(asked):
                 await self.app(scope, Body(body, receive), send)
@@ -94,7 +99,9 @@ class WriteMiddleware:
             await self.app(scope, receive, collect)
             asked.decided = True
             answer = _answer_in(messages)
-            if 200 <= answer["status"] < 300:
+            if 200 <= answer["status"] < 300 and unrecorded_here():
+                log.warning("an answer is not kept: what was done is not in the log yet", path=scope["path"])
+            elif 200 <= answer["status"] < 300:
                 what = f"{scope['method']} {scope['path']}"
                 answer = scope["state"].get(INSTEAD, answer)
                 await requests.keep(asked, answer, what, scope["state"]["caller"].name)

@@ -6,6 +6,7 @@
  */
 import { serverNow } from "./clock";
 import type { components, paths } from "./schema";
+import { tellUnrecorded } from "./unrecorded";
 
 export type Schemas = components["schemas"];
 type Verb = "get" | "post" | "put" | "patch" | "delete";
@@ -159,7 +160,9 @@ export async function write<V extends Exclude<Verb, "get">, P extends Has<V>>(
   const init = { method: verb.toUpperCase(), headers, body };
   try {
     const response = await reach(url, { ...init, signal: withdraw.signal });
-    return (await answerOf(response)) as Answer<paths[P][V]>;
+    const answer = await answerOf(response);
+    tellUnrecorded(answer);
+    return answer as Answer<paths[P][V]>;
   } catch (error) {
     const isLate = withdraw.signal.aborted;
     // A line that breaks may do so before the command has reached the server, or after.

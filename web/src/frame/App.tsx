@@ -6,6 +6,7 @@ import { AlwaysContext } from "@/parts/Dialog";
 import { Empty, Loading, Refused } from "@/parts/Told";
 import { HoldAll } from "./HoldAll";
 import { KeysHelp, useKeys } from "./keys";
+import { LogAwayLine } from "./LogAwayLine";
 import { Login } from "./Login";
 import { Palette } from "./Palette";
 import { Rail } from "./Rail";
@@ -41,6 +42,7 @@ export function App() {
         <div className="frame-main">
           <TopBar onMenu={() => setMenu(!menu)} onPalette={does.palette} />
           <LostLine />
+          <LogAwayLine />
           <main id="screen" tabIndex={-1}>
             <Mishap key={path}>
               <Suspense fallback={<Loading what="the screen" />}>

@@ -72,6 +72,7 @@ export function HoldAll() {
               By {hold.by}, <Ago at={hold.since} />
             </p>
           )}
+          {hold?.notRecorded && <p className="tone-wait">This is not in the log yet: the log cannot be written.</p>}
           <HeldThings answer={isOf(hold, command) ? command.answer : undefined} hold={hold} />
           <p className="soft small">
             This is not an emergency stop: a machine that cannot stop in the middle ends its step first.

@@ -76,6 +76,18 @@ describe("the one connection", () => {
     ]);
   });
 
+  it("says since when the log cannot be written, and that it can be again", () => {
+    const heard = join(new Connection(), 7);
+    source().say("hello", hello(7));
+    source().say("now", { now: 2, seq: 7, role: "leads", leader: null, logAwaySince: 1 });
+    source().say("now", { now: 3, seq: 7, role: "leads", leader: null });
+    expect(heard.flatMap((one) => (one.type === "now" ? [one.standing.logAwaySince] : []))).toEqual([
+      undefined,
+      1,
+      undefined,
+    ]);
+  });
+
   it("tells a window that is too far behind of a gap", () => {
     const connection = new Connection();
     join(connection, 7);

@@ -105,7 +105,9 @@ export class Connection {
   }
 
   private hearNow(said: { now: number } & Standing): void {
-    this.tell({ type: "now", now: said.now, standing: { role: said.role, leader: said.leader } });
+    const { role, leader, logAwaySince } = said;
+    const away = logAwaySince === undefined ? {} : { logAwaySince };
+    this.tell({ type: "now", now: said.now, standing: { role, leader, ...away } });
   }
 
   private hello(said: { now: number; seq: number; boot: string; version: string; log: string } & Standing): void {

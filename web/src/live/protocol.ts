@@ -23,6 +23,8 @@ export interface Standing {
   role: "leads" | "takesOver" | "standsBy";
   /** Where the one is that leads, unless it is this one or none does. */
   leader: string | null;
+  /** Since when the log cannot be written, in ms since 1970; left out while it can. */
+  logAwaySince?: number;
 }
 
 export type FromLive =

@@ -6,6 +6,7 @@
  */
 import { asRefusal, get, type Refusal, type Schemas } from "@/api/client";
 import { hearServerTime } from "@/api/clock";
+import { onUnrecorded } from "@/api/unrecorded";
 import { type Line, openLine } from "./line";
 import type { Frame, FromLive, LogEvent, Standing } from "./protocol";
 
@@ -127,6 +128,8 @@ export class LiveStore {
       this.change({ up: false });
       void this.read();
     });
+    // What was done and is not in the log yet makes no event; the state tells of it.
+    onUnrecorded(() => this.readSoon());
     await this.read();
   }
 
@@ -194,10 +197,11 @@ export class LiveStore {
     void this.read();
   }
 
-  private hearNow(now: number, { role, leader }: Standing): void {
+  private hearNow(now: number, standing: Standing): void {
     hearServerTime(now);
     const known = this.snapshot.standing;
-    if (known.role !== role || known.leader !== leader) this.change({ standing: { role, leader } });
+    const isNews = known.role !== standing.role || known.leader !== standing.leader;
+    if (isNews || known.logAwaySince !== standing.logAwaySince) this.change({ standing });
   }
 
   private comeUp(version: string): void {

@@ -44,8 +44,13 @@ class Reader:
             raise closed(self._address.where)
         asked = part(self._patiently(question))
         self._asked.add(asked)
-        asked.add_done_callback(self._asked.discard)
+        asked.add_done_callback(self._answered)
         return await asyncio.shield(asked)
+
+    def _answered(self, asked: "asyncio.Future[Any]") -> None:
+        self._asked.discard(asked)
+        if not asked.cancelled():
+            asked.exception()  # looked at: who asked may not wait any more
 
     async def close(self) -> None:
         """Wait for what is being read, then close the connections."""

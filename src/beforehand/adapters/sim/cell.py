@@ -16,8 +16,10 @@ from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene
 from beforehand.model.errors import Fault, InDoubtError
 from beforehand.ports.cell import CellCommand, CellReport, ControllerRequest
 from beforehand.ports.clock import Clock
+from beforehand.ports.log import Log
 from beforehand.ports.tool import ProbeAnswer
 
+log = Log("beforehand.sim")
 KEPT_KEYS = 500
 STALL_S = 3600.0
 SLICE_MS = 200
@@ -31,6 +33,7 @@ class SimCell:
         self._file = file
         self._speed = max(speed, 1e-3)
         self._rules = CellRules(scene)
+        self._is_unsaved = False
         start = scene.state
         self._state: dict[str, Any] = {
             "position": start.current_position if start else (scene.positions[0].name if scene.positions else None),
@@ -180,6 +183,11 @@ class SimCell:
         more = {"begin": begin, "end": end, "lost": lost, "fails": fails, "stalled": stalled}
         self._state["doing"] = {**_plain(command), **more}
         self._save()
+        if self._is_unsaved:  # it would not know afterwards that it had begun
+            self._state["doing"] = None
+            raise Fault(
+                "The simulated cell cannot keep what it does: its disk is full.", code="cell.full", untouched=True
+            )
         if lost:
             await self._clock.sleep_until(begin + (end - begin) // 2)
             raise InDoubtError("Power was lost on the way; the robot stands between two positions.")
@@ -234,17 +242,24 @@ class SimCell:
     # -- its memory ----------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        if self._file is not None and self._file.exists():
+        if self._file is not None and self._file.exists() and not self._is_unsaved:
             self._state = json.loads(self._file.read_text(encoding="utf-8"))
 
     def _save(self) -> None:
+        """On a full disk it goes on from memory: it has to stand still when it is told to."""
         if self._file is None:
             return
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._file.with_suffix(".new")
-        draft.touch(mode=0o600)
-        draft.write_text(json.dumps(self._state), encoding="utf-8")
-        draft.replace(self._file)
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            draft = self._file.with_suffix(".new")
+            draft.touch(mode=0o600)
+            draft.write_text(json.dumps(self._state), encoding="utf-8")
+            draft.replace(self._file)
+        except OSError as error:
+            log.warning("a simulated cell could not keep its state", file=str(self._file), error=str(error))
+            self._is_unsaved = True
+        else:
+            self._is_unsaved = False
 
 
 def open_sim_cell(request: ControllerRequest) -> SimCell:

@@ -28,6 +28,7 @@ from beforehand.crafts.agent.core.session_state import IDLE_MS, SessionState
 from beforehand.crafts.agent.core.steering_rights import refusal
 from beforehand.crafts.agent.core.world import ticks
 from beforehand.loop.asked import asked_here, preparing
+from beforehand.loop.log_outage import note_unrecorded
 from beforehand.loop.loop import Loop
 from beforehand.loop.telemetry import Telemetry
 from beforehand.model.errors import BeforehandError, UnavailableError
@@ -42,6 +43,14 @@ from beforehand.ports.tasks import part, stop
 
 log = Log("beforehand.agent")
 NEVER = 1 << 62
+BRAKES = ("stop", "end")
+"""Commands that bring something to rest and begin nothing."""
+
+
+def stops(text: str) -> bool:
+    """Whether a command brings something to rest and begins nothing."""
+    command = read_command(text)
+    return isinstance(command, Command) and command.verb in BRAKES
 
 
 class Steering(Protocol):
@@ -123,7 +132,7 @@ class SessionDriver:
 
     def miss(self, ms: int) -> None:
         """Nothing was heard for so long while this process worked; a command that stays silent has died."""
-        if not self.state.lease_s or not self.state.is_open:
+        if not self.state.lease_s or not self.state.is_open or self._loop.is_held_up:
             return
         self._silent_ms += ms
         if self._silent_ms >= self.state.lease_s * 1000:
@@ -131,18 +140,24 @@ class SessionDriver:
             self._loop.put(Unheard(self.tick_if_real()))
 
     async def say(self, text: str, *, by: str = "", turn: int | None = None) -> Verdict[Steer]:
-        """One command, decided and durable. In real time a skip is answered when it has been waited for."""
-        return await self._say(Said(text, by, turn=turn))
+        """One command, decided and durable. In real time a skip is answered when it has been waited for.
+
+        One that stops something is done also where that cannot be recorded yet.
+        """
+        said = Said(text, by, turn=turn)
+        if stops(text):
+            return await self.brake(replace(said, tick=self.tick_if_real()), f"{text.strip()[:100]} was done.")
+        return await self._say(said)
 
     async def _say(self, said: Said) -> Verdict[Steer]:
         if not self.is_realtime:
-            return await self.request(said)
+            return await self.request(said, patient=said.own)
         command = read_command(said.text)
         if isinstance(command, Command) and command.verb == "skip" and not self.state.stands:
             if (not_theirs := refusal(self.state, said)) is not None:
                 return Verdict(reasons=(not_theirs,))
             return await self._skip(said, command)
-        return await self.request(replace(said, tick=self.tick_now()))
+        return await self.request(replace(said, tick=self.tick_now()), patient=said.own)
 
     async def _skip(self, said: Said, command: Command) -> Verdict[Steer]:
         if (asked := asked_here()) is not None:  # it is decided now, and not when it is over
@@ -173,8 +188,15 @@ class SessionDriver:
             asleep.cancel()
             self._waiting.discard(happened)
 
-    async def request(self, given: SessionInput) -> Verdict[Steer]:
-        return await self._loop.request(given)
+    async def request(self, given: SessionInput, *, patient: bool = True) -> Verdict[Steer]:
+        return await self._loop.request(given, patient=patient)
+
+    async def brake(self, given: SessionInput, what: str) -> Verdict[Steer]:
+        """What stops the body, done now; `what` says so, where it cannot be recorded yet."""
+        braked = await self._loop.brake(given)
+        if not braked.is_recorded:
+            note_unrecorded(what)
+        return braked.verdict
 
     async def until_over(self) -> None:
         await self._loop.wait_until(lambda: not self.state.is_open)

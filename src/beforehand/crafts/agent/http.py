@@ -429,4 +429,5 @@ HTTP = HttpPart(
     routers=(router, homes),
     requests=(NewSession, ModelBudget, SessionBudget, SessionCommand, Renewal, EndSession, TakeOver, SessionFault),
     state={"sessions": SessionShape},
+    brakes=("sessions/*/end", "sessions/*/commands"),
 )

@@ -31,14 +31,13 @@ async def end_session(
 
     With `turn` only where nobody has taken it over since.
     """
-    row = await sessions.open_row(session_id)
     says = f"Ended by {by or 'a person'}{f': {note}' if note else ''}."
     driver, verdict = sessions.live.get(session_id), None
-    if driver is None:
-        verdict = await sessions.settle(row, CalledOff(says, turn=turn))
+    if driver is None or not driver.state.is_open:
+        verdict = await sessions.settle(await sessions.open_row(session_id), CalledOff(says, turn=turn))
         driver = sessions.live.get(session_id)
     if driver is not None:
-        verdict = await sessions.asked_of(driver, CalledOff(says, tick=driver.tick_if_real(), turn=turn))
+        verdict = await sessions.stopped(driver, CalledOff(says, tick=driver.tick_if_real(), turn=turn))
     if verdict is None:
         raise session_over(session_id, (await sessions.show(session_id))["status"])
     refuse_refused(verdict)

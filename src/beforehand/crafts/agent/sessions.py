@@ -31,7 +31,7 @@ from beforehand.crafts.agent.core.scene import read_home
 from beforehand.crafts.agent.core.session import CLOCKS
 from beforehand.crafts.agent.core.session_state import OF_THIS_PROCESS, SessionState, started
 from beforehand.crafts.agent.core.verbs import Verbs
-from beforehand.crafts.agent.driver import SessionDriver, Steering
+from beforehand.crafts.agent.driver import SessionDriver, Steering, stops
 from beforehand.crafts.agent.homes import KIND, Homes, machine_of
 from beforehand.crafts.agent.plug_ins import load_verbs
 from beforehand.crafts.agent.session_documents import SESSION_ROW, session_told
@@ -125,11 +125,12 @@ class Sessions:
 
     async def hold(self, name: str) -> None:
         for driver in self._in(name):
-            await driver.request(Held(driver.tick_now() if driver.is_realtime else None))
+            given = Held(driver.tick_now() if driver.is_realtime else None)
+            await driver.brake(given, f"The body in {name} stands still.")
 
     async def let_go(self, name: str) -> None:
         for driver in self._in(name):
-            await driver.request(LetGo())
+            await driver.request(LetGo(), patient=False)
 
     def _in(self, name: str) -> list[SessionDriver]:
         return [driver for driver in self.live.values() if driver.state.scene == name and driver.state.is_open]
@@ -259,6 +260,8 @@ class Sessions:
     async def say(self, session_id: str, text: str, *, by: str = "", turn: int | None = None) -> dict[str, Any]:
         """One command; gives the session with the reply. ConflictError where it is not taken."""
         driver = await self.driver(session_id)
+        if self.runtime.store.lead_left_s() <= 0 and not stops(text):
+            raise self.runtime.outage.refusal()
         try:
             verdict = await driver.say(text, by=by, turn=turn)
         except UnavailableError:
@@ -288,7 +291,16 @@ class Sessions:
 
     async def asked_of(self, driver: SessionDriver, given: SessionInput) -> Verdict[Steer]:
         try:
-            return await driver.request(given)
+            return await driver.request(given, patient=False)
+        except UnavailableError:
+            if driver.state.is_open:
+                raise
+            raise session_over(driver.state.session_id, driver.state.session.status) from None
+
+    async def stopped(self, driver: SessionDriver, given: SessionInput) -> Verdict[Steer]:
+        """The same for what ends the session, also where that cannot be recorded yet."""
+        try:
+            return await driver.brake(given, f"The session {driver.state.session_id} is over, and its body stands.")
         except UnavailableError:
             raise session_over(driver.state.session_id, driver.state.session.status) from None
 
@@ -369,7 +381,7 @@ class Sessions:
         session_id = decision.owner.partition(":")[2]
         given_to = Answered(decision, given.verb, given.note, given.by, given.value)
         if session_id in self.live:
-            verdict: Verdict[Steer] | None = await self.live[session_id].request(given_to)
+            verdict: Verdict[Steer] | None = await self.live[session_id].request(given_to, patient=False)
         else:
             row = await self.show(session_id)
             if row["status"] != "open":

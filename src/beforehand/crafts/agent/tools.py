@@ -106,7 +106,8 @@ class Errand(Tool):
         driver = self._sessions.live.get(session_id)
         if driver is not None:
             with suppress(UnavailableError):
-                await driver.request(CalledOff("The step was stopped.", failed=True, tick=driver.tick_now()))
+                given = CalledOff("The step was stopped.", failed=True, tick=driver.tick_now())
+                await driver.brake(given, f"The session {session_id} is over, and its body stands.")
 
     async def probe(self, args: Mapping[str, Any], context: ToolContext) -> ProbeAnswer:
         found = await self._session(args, context)

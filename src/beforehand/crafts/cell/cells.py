@@ -21,7 +21,15 @@ from beforehand.engine.machines import machine_of
 from beforehand.loop.asked import key_here, preparing
 from beforehand.loop.edge import refuse_unled
 from beforehand.model.cell import ATTACH, NO_TOOL, RELEASE, CellScene, CellState
-from beforehand.model.errors import BadInputError, ConflictError, Fault, NotFoundError, RefusedError
+from beforehand.model.errors import (
+    BadInputError,
+    ConflictError,
+    Fault,
+    NotFoundError,
+    RefusedError,
+    UnavailableError,
+)
+from beforehand.model.event import Event
 from beforehand.model.machine import SIM, kind_of
 from beforehand.model.plan import StepStatus
 from beforehand.model.reason import Problem, Reason, name_list, nearest_names
@@ -147,7 +155,6 @@ class Cells:
     async def hold(self, name: str) -> None:
         controller = self.live[name].controller if name in self.live else None
         if isinstance(controller, HoldingController):
-            refuse_unled(self.runtime.store)
             await controller.hold()
 
     async def let_go(self, name: str) -> None:
@@ -194,13 +201,19 @@ class Cells:
             if after not in (None, self._written[name]):
                 return
             self._written[name] += 1
-            known = await self._state_row(name) or {}
-            if {key: value for key, value in known.items() if key != "saidBy"} != data:
-                with preparing():  # what is seen of a machine is no write of whoever had it looked at
-                    await self._log_state(name, data, correlation_id)
+            try:
+                known = await self._state_row(name) or {}
+                if {key: value for key, value in known.items() if key != "saidBy"} != data:
+                    with preparing():  # what is seen of a machine is no write of whoever had it looked at
+                        await self._log_state(name, data, correlation_id)
+            except UnavailableError:  # what a machine has done stands, and is written before what follows from it
+                self.runtime.outage.follow([self._state_event(name, data, correlation_id)])
 
     async def _log_state(self, name: str, data: Mapping[str, Any], correlation_id: str = "") -> None:
-        await self.runtime.log(
+        await self.runtime.store.append([self._state_event(name, data, correlation_id)])
+
+    def _state_event(self, name: str, data: Mapping[str, Any], correlation_id: str) -> Event:
+        return self.runtime.event(
             STATE_CHANGED, data, owner=f"cell:{name}", correlation_id=correlation_id, scene=name, sceneId=name
         )
 

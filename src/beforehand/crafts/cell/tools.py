@@ -102,7 +102,6 @@ class CellTool(Tool):
 
     async def stop(self, args: Mapping[str, Any], context: ToolContext) -> bool:
         """The controller comes to rest by itself, and the call ends with what became of it."""
-        refuse_unled(self._cells.runtime.store)
         await self._cells.live_cell(args.get("scene")).controller.stop(context.key)
         return True
 

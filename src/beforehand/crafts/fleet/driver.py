@@ -3,28 +3,44 @@
 It stands on the one loop and decides nothing. Before the first tick after a start every robot is read, so that what was
 in the air meets what the robots say before anything is ordered. What a person asks for is answered at once, by a tick
 of its own. Each robot has its own queue of commands: sending to one never waits for another.
+
+While the log cannot be written the fleet decides nothing but what stops robots. Where they are is shown all the same,
+and what they report is kept, thinned out, for the first tick after that.
 """
 
 import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from beforehand.crafts.fleet.core.decide import recover, step
-from beforehand.crafts.fleet.core.inputs import FleetInput
-from beforehand.crafts.fleet.core.state import FleetState, snapshot
-from beforehand.loop.loop import Loop
+from beforehand.crafts.fleet.core.decide import brake, recover, step
+from beforehand.crafts.fleet.core.inputs import FleetInput, NotSent
+from beforehand.crafts.fleet.core.state import FleetState, Seen, snapshot
+from beforehand.loop.log_outage import CODE, IN_DOUBT
+from beforehand.loop.loop import Braked, Loop
 from beforehand.loop.outbox import Outbox
 from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Verdict
-from beforehand.model.robot import Ack, RobotCommand, Telemetry
+from beforehand.model.robot import (
+    Ack,
+    CancelTarget,
+    DriveOn,
+    GoTarget,
+    PauseRobot,
+    ResumeRobot,
+    RobotCommand,
+    Telemetry,
+)
 from beforehand.ports.clock import Clock
 from beforehand.ports.robot import RobotLink
 from beforehand.ports.store import Store
 from beforehand.ports.tasks import part, stop
 
 READ_PATIENCE_S = 5.0
+MOST_REPORTS = 20_000
+"""Reports that lie undecided before those that say nothing new are left out."""
 
 Ready = Callable[[FleetState], bool]
 
@@ -41,7 +57,14 @@ class RobotsRead:
     reports: Sequence[Telemetry]
 
 
-FleetMessage = Tick | RobotsRead | FleetInput
+@dataclass(frozen=True, slots=True)
+class Brake:
+    """What a person stops; it does not wait for the log."""
+
+    given: FleetInput
+
+
+FleetMessage = Tick | RobotsRead | Brake | FleetInput
 
 
 def spare_the_collector() -> None:
@@ -69,6 +92,7 @@ class FleetDriver:
         self._clock = clock
         self._on_frame = on_frame
         self._reports: list[Telemetry | Ack] = []
+        self._newest: dict[str, Telemetry] = {}
         self._outbox = Outbox(store)
         self._loop: Loop[FleetMessage, RobotCommand] = Loop(
             state.owner,
@@ -78,13 +102,23 @@ class FleetDriver:
             carry_out=self._send,
             gone=self._gone,
             snapshot=(lambda: snapshot(self.state)) if keeps_snapshots else None,
+            stops=lambda command: isinstance(command, PauseRobot | CancelTarget),
+            stop=lambda command: self._send(command, led=False),
+            put_off=self._put_off,
         )
 
-    async def request(self, given: FleetInput) -> Verdict[RobotCommand]:
+    async def request(self, given: FleetInput, *, patient: bool = True) -> Verdict[RobotCommand]:
         """Hand in what a person asks for; the verdict comes when it is durable."""
-        verdict = await self._loop.request(given)
+        verdict = await self._loop.request(given, patient=patient)
         self._loop.put(Tick())
         return verdict
+
+    async def brake(self, given: FleetInput) -> Braked[RobotCommand]:
+        """Hand in what a person stops: it reaches the robots now, whether or not it can be recorded."""
+        braked = await self._loop.brake(Brake(given))
+        if braked.is_recorded:
+            self._loop.put(Tick())
+        return braked
 
     async def until(self, ready: Ready) -> None:
         """Return once the state is as asked; looked at whenever something has changed."""
@@ -110,6 +144,10 @@ class FleetDriver:
     async def _listen(self) -> None:
         async for report in self._link.reports():
             self._reports.append(report)
+            if isinstance(report, Telemetry):
+                self._newest[report.robot_id] = report
+            if len(self._reports) >= MOST_REPORTS:
+                self._reports = thinned(self._reports)
 
     async def _tick(self) -> None:
         await self._read_robots()
@@ -118,7 +156,7 @@ class FleetDriver:
         tick_ms, held_up_ms = round(settings.tick_s * 1000), round(settings.offline_after_s * 500)
         while True:
             due = self._clock.now_ms() + tick_ms
-            await self._loop.request(Tick())
+            await self._decide_tick()
             self.ticks += 1
             self._on_frame(self._frame())
             # What is reported at the very moment of a tick counts in it, so the tick goes to sleep after the listeners.
@@ -126,6 +164,26 @@ class FleetDriver:
             await self._clock.sleep_until(due)
             if self._clock.now_ms() - due > held_up_ms:  # this process stood still: what robots said lies unread
                 await self._clock.sleep_until(self._clock.now_ms() + tick_ms)
+
+    async def _decide_tick(self) -> None:
+        """One tick; while the log cannot be written, only what is seen of the robots is taken note of."""
+        if not self._loop.is_held_up:
+            try:
+                await self._loop.request(Tick(), patient=False)
+                return
+            except UnavailableError as error:
+                if error.code not in (CODE, IN_DOUBT):
+                    raise
+        newest, self._newest = self._newest, {}
+        for report in newest.values():
+            self._see(report)
+
+    def _see(self, new: Telemetry) -> None:
+        """Where a robot is and how full its battery: nothing that a decision goes by before it is decided upon."""
+        seen = self.state.seen.get(new.robot_id)
+        if seen is not None:
+            report = seen.report._replace(x=new.x, y=new.y, heading=new.heading, battery=new.battery)
+            self.state.seen[new.robot_id] = Seen(report, self._clock.now_ms(), seen.heard)
 
     async def _read_robots(self) -> None:
         reads = (self._read_robot(name) for name in self.state.robots)
@@ -143,12 +201,22 @@ class FleetDriver:
         elif isinstance(given, Tick):
             reports, self._reports = self._reports, []
             self.state, verdict = step(self.state, reports, now)
+        elif isinstance(given, Brake):
+            reports, self._reports = self._reports, []
+            self.state, verdict = brake(self.state, [*reports, given.given], now)
         else:
             self.state, verdict = step(self.state, [given], now)
         return verdict
 
-    def _send(self, command: RobotCommand) -> None:
-        self._outbox.send(command.robot_id, lambda: self._link.send(command))
+    def _send(self, command: RobotCommand, *, led: bool = True) -> None:
+        self._outbox.send(command.robot_id, lambda: self._link.send(command), led=led)
+
+    def _put_off(self, commands: Sequence[RobotCommand]) -> Sequence[RobotCommand]:
+        """The log kept these waiting: orders are decided anew; a resume and more ground are said again anyway."""
+        orders = frozenset(command.key for command in commands if isinstance(command, GoTarget))
+        if orders:
+            self._loop.put(NotSent(orders))
+        return [command for command in commands if not isinstance(command, GoTarget | DriveOn | ResumeRobot)]
 
     def _gone(self) -> UnavailableError:
         name = self.state.scene.name
@@ -176,3 +244,22 @@ class FleetDriver:
                 }
             )
         return {"kind": "robots", "scene": self.state.scene.name, "ts": self._clock.now_ms(), "robots": robots}
+
+
+def thinned(reports: Sequence[Telemetry | Ack]) -> list[Telemetry | Ack]:
+    """The reports without those of a robot that only stands or drives on: first, last and whatever changed are kept."""
+    kept: list[Telemetry | Ack] = [report for report in reports if isinstance(report, Ack)]
+    by_robot: dict[str, list[Telemetry]] = {}
+    for report in reports:
+        if isinstance(report, Telemetry):
+            by_robot.setdefault(report.robot_id, []).append(report)
+    for said in by_robot.values():
+        news = [said[0], *(now for before, now in pairwise(said) if _says(now) != _says(before)), said[-1]]
+        kept += news if len(news) <= MOST_REPORTS // 2 // len(by_robot) else [said[-1]]
+    return kept[-MOST_REPORTS // 2 :]
+
+
+def _says(report: Telemetry) -> tuple[object, ...]:
+    """What a decision may go by, beside where it is."""
+    task = (report.task_status, report.task_id, report.target, report.called_off)
+    return (report.boot, *task, report.load_sensor, report.error, report.blocked, report.charging)

@@ -30,7 +30,9 @@ from beforehand.crafts.fleet.finding import ASKED, not_live, refuse_inactive, sc
 from beforehand.crafts.fleet.link_kinds import are_ours, with_known_links
 from beforehand.crafts.fleet.not_live import held_for
 from beforehand.crafts.fleet.sentences import effect_says
+from beforehand.crafts.fleet.verbs import BRAKES
 from beforehand.loop.asked import key_here
+from beforehand.loop.log_outage import note_unrecorded
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
 from beforehand.model.event import Verdict
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 log = Log("beforehand.fleet")
 KIND = "fleet"
+HELD = "Every robot of {} was told to stand."
 CHUNK = 5_000
 
 
@@ -185,6 +188,10 @@ class Fleets:
         """What a person or a plan's step asks of a fleet, decided and durable."""
         return await self.fleet(scene).driver.request(given)
 
+    async def call_off(self, scene: Any, task_id: str) -> Verdict[Any]:
+        """End a task before its pallet is on the fork; the robot is told so also where that cannot be recorded yet."""
+        return (await self.fleet(scene).driver.brake(TaskVerb(task_id, "cancel"))).verdict
+
     def state_of(self, scene: Any) -> FleetState:
         return self.fleet(scene).driver.state
 
@@ -206,9 +213,18 @@ class Fleets:
         """Hand in what a person asks for; a refusal is a ConflictError with its reasons."""
         from beforehand.app.runs import refuse_by_reasons
 
-        verdict = await fleet.driver.request(given)
+        verdict = await fleet.driver.request(given, patient=False)
         follow_hands(fleet.link, [given], verdict)
         refuse_by_reasons(verdict)
+
+    async def brake(self, fleet: LiveFleet, given: FleetInput, what: str) -> None:
+        """The same for what a person stops; `what` says what was done, where it cannot be recorded yet."""
+        from beforehand.app.runs import refuse_by_reasons
+
+        braked = await fleet.driver.brake(given)
+        refuse_by_reasons(braked.verdict)
+        if not braked.is_recorded:
+            note_unrecorded(what)
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         _refuse_occupancy(occupancy)
@@ -260,17 +276,27 @@ class Fleets:
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = await self._driven("robots", name, scene)
-        await self.ask(fleet, RobotVerb(name, verb, value))
+        if verb in BRAKES:
+            await self.brake(fleet, RobotVerb(name, verb, value), f"{name} was told to stand.")
+        else:
+            await self.ask(fleet, RobotVerb(name, verb, value))
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = await self._driven("tasks", name, scene)
-        await self.ask(fleet, TaskVerb(name, verb, value))
+        if verb in BRAKES:
+            await self.brake(fleet, TaskVerb(name, verb, value), f"The order of {name} was called off.")
+        else:
+            await self.ask(fleet, TaskVerb(name, verb, value))
         return shown.told_task(wire_of(fleet.driver.state.tasks[name]), fleet.scene.name)
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
         from beforehand.app.holds import everything_held, held
 
+        running = self.live.get(name)
+        if verb in BRAKES and running is not None and not running.work.done():  # whether or not the log can be read
+            await self.brake(running, FleetVerb(verb), HELD.format(name))
+            return shown.held(running.driver.state)
         await refuse_not_live(self.runtime.store, name)
         fleet = self.fleet(name)
         everything = await held(self.runtime)
@@ -287,7 +313,7 @@ class Fleets:
     async def hold(self, name: str) -> None:
         if name not in self.live:  # one that becomes live just now is held before anybody is told that it lives
             await refuse_not_live(self.runtime.store, name)
-        await self.ask(self.fleet(name), FleetVerb("hold"))
+        await self.brake(self.fleet(name), FleetVerb("hold"), HELD.format(name))
 
     async def let_go(self, name: str) -> None:
         """The fleet goes on; one that rests meanwhile has nothing to let go."""

@@ -112,7 +112,7 @@ async def _called_off(fleets: Fleets, scene: Any, task_id: str | None) -> None:
     """The step was given up, so the forklift is called off; with the pallet on its fork a person sees to that."""
     if task_id is None:
         return
-    verdict = await fleets.request(scene, TaskVerb(task_id, "cancel"))
+    verdict = await fleets.call_off(scene, task_id)
     if any(reason.code == "task.loaded" for reason in verdict.reasons):
         await fleets.request(scene, TaskVerb(task_id, "abort"))
 

@@ -27,3 +27,6 @@ FLEET_VERBS = {
     "hold": "Stop every robot of the scene and all dispatch. This is not an emergency stop.",
     "clear": "Let the fleet go on; held tasks still wait for their answers.",
 }
+
+BRAKES = frozenset({"hold", "cancel"})
+"""Those that stop something and nothing else: they reach the robots also where they cannot be recorded."""

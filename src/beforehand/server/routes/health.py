@@ -6,6 +6,8 @@ from fastapi import APIRouter, Request, Response
 
 from beforehand import __version__
 from beforehand.app.log_health import LogHealth
+from beforehand.app.runtime import Runtime
+from beforehand.loop.log_outage import HINT
 from beforehand.model.errors import UnavailableError
 from beforehand.server.callers import RuntimeDep
 from beforehand.server.metrics import metrics_text
@@ -19,7 +21,7 @@ _TEXT = gives_content("Prometheus text.", {"text/plain": {"schema": {"type": "st
 @router.get("/health", operation_id="getHealth", responses=gives(HealthShape))
 async def get_health(request: Request, runtime: RuntimeDep) -> Json:
     """Whether the server works, and the time by its clock; a log that cannot be read or written is a 503."""
-    await _refuse_ill(request)
+    await _refuse_ill(request, runtime)
     identity = await runtime.store.identity()
     return Json(
         {
@@ -41,17 +43,23 @@ async def get_liveness() -> Json:
 
 
 @router.get("/health/ready", operation_id="getReadiness", responses=gives(StatusShape))
-async def get_readiness(request: Request) -> Json:
+async def get_readiness(request: Request, runtime: RuntimeDep) -> Json:
     """Whether work can be given to it: 503 while the log cannot be read or written."""
-    await _refuse_ill(request)
+    await _refuse_ill(request, runtime)
     return Json({"status": "ok"})
 
 
-async def _refuse_ill(request: Request) -> None:
+async def _refuse_ill(request: Request, runtime: Runtime) -> None:
+    """UnavailableError that says what is wrong with the log, and since when it could not be written."""
     health: LogHealth = request.app.state.log_health
+    outage = runtime.outage
+    extra = {} if outage.since_ms is None else {"sinceMs": outage.since_ms}
     if ill := await health.findings():
         says = " ".join(finding.says for finding in ill)
-        raise UnavailableError(says, code="health.log", hint=" ".join(finding.try_next for finding in ill))
+        hint = " ".join(finding.try_next for finding in ill)
+        raise UnavailableError(says, code="health.log", hint=hint, extra=extra)
+    if outage.is_on:
+        raise UnavailableError(outage.says, code="health.log", hint=HINT, extra=extra)
 
 
 @router.get("/metrics", operation_id="getMetrics", response_class=Response, responses=_TEXT)

@@ -42,6 +42,8 @@ PHASES: tuple[Phase, ...] = (
 )
 RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors, standing, without_traffic)
 """After a restart: the robots are heard and compared with what was in the air; what is held stops, no more."""
+BRAKE: tuple[Phase, ...] = (telemetry, progress, people, errors, standing, without_traffic)
+"""What a person stops, stops: nothing is given out, and nothing drives on because of it."""
 
 
 def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verdict[RobotCommand]:
@@ -52,6 +54,11 @@ def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verd
 def step(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
     """Decides and folds: the state given is changed in place by the events, and by what was seen of the robots."""
     return _fold(state, *_work_out(state, inputs, now_ms, PHASES))
+
+
+def brake(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
+    """A tick for what a person stops; what follows from it is decided by the next one."""
+    return _fold(state, *_work_out(state, inputs, now_ms, BRAKE))
 
 
 def recover(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:

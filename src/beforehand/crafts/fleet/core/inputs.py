@@ -68,6 +68,22 @@ class RequestTransport:
     """Goes on the `taskCreated` event as `correlationId`, so that the asker can find the task."""
 
 
+@dataclass(frozen=True, slots=True)
+class NotSent:
+    """Orders that were decided and have not gone out: the log kept them waiting, and they may be wrong by now."""
+
+    keys: frozenset[str]
+
+
 FleetInput = (
-    Telemetry | Ack | TaskVerb | RobotVerb | FleetVerb | PatchWorksite | PatchStream | AnswerDecision | RequestTransport
+    Telemetry
+    | Ack
+    | TaskVerb
+    | RobotVerb
+    | FleetVerb
+    | PatchWorksite
+    | PatchStream
+    | AnswerDecision
+    | RequestTransport
+    | NotSent
 )

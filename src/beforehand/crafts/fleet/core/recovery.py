@@ -10,7 +10,7 @@ names that order as its newest, a sensor tells what is on its fork, or a person 
 """
 
 from beforehand.crafts.fleet.core.board import Board, Fault
-from beforehand.crafts.fleet.core.cancel import ask_of_fork
+from beforehand.crafts.fleet.core.cancel import ask_of_fork, let_go
 from beforehand.crafts.fleet.core.evidence import OTHER_LOG, judge, order_of
 from beforehand.crafts.fleet.core.rules import RUNNING, drop_errand
 from beforehand.model.fleet import Robot, Task
@@ -34,6 +34,29 @@ def reconcile(board: Board) -> Board:
         if task.lease_ts_ms is not None and task.lease_ts_ms < board.now:
             board.change_task(task, lease_ts_ms=board.now + round(board.settings.lease_s * 1000))
     return board
+
+
+def take_back(board: Board, keys: frozenset[str]) -> None:
+    """Orders that never went out are due again, or over where their end was wanted meanwhile; errands are given up."""
+    for robot_id in board.state.robots:
+        robot = board.robot(robot_id)
+        if robot.errand is not None and robot.errand.key in keys:
+            robot = board.change_robot(drop_errand(board, robot), phase="held" if robot.held else "idle")
+            _give_ground_back(board, robot)
+    for task in list(board.open_tasks()):
+        if task.command_key not in keys:
+            continue
+        if task.command_state == "canceling":
+            let_go(board, task)
+        elif task.command_state == "sent":
+            board.change_task(task, command_state="due", deadline_ts_ms=None, remaining_ms=None)
+            _give_ground_back(board, board.robot(str(task.robot_id)))
+
+
+def _give_ground_back(board: Board, robot: Robot) -> None:
+    """What was granted with an order that never went out; what the robot stands on is its own in any case."""
+    if robot.way is not None:
+        board.change_robot(robot, way=None, way_at=None)
 
 
 def _may_have_gone_on(board: Board, report: Telemetry) -> bool:

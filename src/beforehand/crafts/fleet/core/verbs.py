@@ -13,6 +13,7 @@ from beforehand.crafts.fleet.core.carrying import does_not_fit
 from beforehand.crafts.fleet.core.inputs import (
     AnswerDecision,
     FleetVerb,
+    NotSent,
     PatchStream,
     PatchWorksite,
     RequestTransport,
@@ -21,6 +22,7 @@ from beforehand.crafts.fleet.core.inputs import (
 )
 from beforehand.crafts.fleet.core.patches import other_target, patch_stream, patch_worksite, request_transport
 from beforehand.crafts.fleet.core.progress import step_done
+from beforehand.crafts.fleet.core.recovery import take_back
 from beforehand.crafts.fleet.core.robot_verbs import ROBOT_VERBS, fleet_verb
 from beforehand.crafts.fleet.core.rules import (
     IN_FLIGHT,
@@ -65,6 +67,8 @@ def people(board: Board) -> Board:
                 _answer(board, given)
             case RequestTransport():
                 request_transport(board, given)
+            case NotSent():
+                take_back(board, given.keys)
             case Telemetry() | Ack():
                 pass  # what robots say is taken in before
     return board

@@ -14,4 +14,5 @@ HTTP = HttpPart(
         "tasks": TaskShape,
         "fleets": FleetShape,
     },
+    brakes=("fleet/*/hold", "robots/*/hold", "tasks/*/cancel"),
 )
