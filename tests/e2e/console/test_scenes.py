@@ -1,11 +1,20 @@
 """Streams and scenes: streams steered and tried out, a scene's text checked as one types, and made live on purpose."""
 
 import asyncio
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
+import yaml
+from tests.conftest import REPOSITORY
 from tests.e2e.console.browser import PHONE, Pages, no_barriers, open_screen, until
 from tests.e2e.console.serving import Up
+
+from beforehand.app.examples import find_document
 
 Start = Callable[..., Awaitable[Up]]
 TINY = "kind: cell\nname: tiny\npositions: [{name: Home, x: 0, y: 0, role: home}]\nmoves: []\nroutines: []\n"
@@ -225,3 +234,60 @@ async def test_nothing_is_in_the_way_of_anybody(up: Start, pages: Pages) -> None
     await page.get_by_text("It can be saved").wait_for()
     assert await page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
     await no_barriers(page)
+
+
+class Strangers(Up):
+    """A server beside a plug-in that goes wrong, which is installed and not forked."""
+
+    def _begin(self) -> "subprocess.Popen[str]":
+        packages = self.home.parent / "packages"
+        told = packages / "strangers-1.0.dist-info"
+        if not told.exists():
+            shutil.copytree(REPOSITORY / "tests" / "fixtures" / "strangers", packages)
+            told.mkdir()
+            (told / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n", encoding="utf-8")
+            points = "[beforehand.plugins]\nstrangers = strangers:register\n"
+            (told / "entry_points.txt").write_text(points, encoding="utf-8")
+        clean = {key: value for key, value in os.environ.items() if not key.startswith("BEFOREHAND_")}
+        path = os.pathsep.join(filter(None, [str(packages), os.environ.get("PYTHONPATH")]))
+        with self.log.open("a", encoding="utf-8") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "beforehand", *self.command, "--port", str(self.port)],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=self.workspace,
+                env=clean | {"PYTHONPATH": path, "STRANGERS": "misbehave"},
+            )
+
+
+async def test_a_scene_that_is_active_and_not_live_says_why_and_is_let_rest(
+    built: None, pages: Pages, tmp_path: Path
+) -> None:
+    document = find_document("line_pick_drop")
+    document["robots"][0]["link"] = "breaks"
+    (tmp_path / "line.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    server = Strangers(tmp_path / "strangers", str(tmp_path / "line.yaml"))
+    try:
+        await server.start()
+        page = await pages.new(server)
+        await open_screen(page, "/scenes")
+        card = page.locator(".scenes-card")
+        await card.get_by_text("Active, not live").wait_for()
+        says = "line_pick_drop is active and not live: The robot link breaks failed: TypeError: the wire is cut."
+        await card.get_by_text(says).wait_for()
+        await no_barriers(page)
+        pages.expect("409")
+        await press(page, "Try again", "Activate")
+        await page.get_by_role("alert").get_by_text("TypeError: the wire is cut.").first.wait_for()
+        await open_screen(page, "/inbox")
+        asked = page.get_by_role("article", name="line_pick_drop is active and not live")
+        await asked.get_by_text(says).wait_for()
+        await asked.get_by_role("button", name="Deactivate").click()
+        await asked.locator("form").get_by_role("button", name="Deactivate").click()
+        await asked.get_by_text("Answered: Deactivate").wait_for()
+        await open_screen(page, "/scenes")
+        await card.get_by_text("Not live", exact=True).wait_for()
+        assert (await server.call("GET", "/scenes/line_pick_drop"))["active"] is False
+    finally:
+        await server.stop()
