@@ -24,7 +24,7 @@ log = Log("beforehand.loop")
 BUG = "bug"
 """The owner of a bug's decision is this and the owner of what stopped, such as `bug:run:r1`."""
 TASK = "task"
-"""Between the two where the thing goes on and only a task of it broke off, such as `bug:task:fleet:hall`."""
+"""Between the two where the thing goes on and only a task of it broke off, such as `bug:task:run:r1`."""
 AGAIN_S = 1.0
 """How long to wait until the log is tried again."""
 LONGEST_ID = 60
