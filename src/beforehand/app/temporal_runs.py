@@ -160,7 +160,7 @@ class TemporalRuns:
 
 def _asked_document(asked: Asked | None, ahead_ms: int) -> dict[str, Any] | None:
     """The write that asks, as far as it matters to the decision; workflows go by the time of the wall."""
-    if asked is None:
+    if asked is None or not (asked.request_id or asked.deadline_ms):
         return None
     deadline = None if asked.decided or asked.deadline_ms is None else asked.deadline_ms + ahead_ms
     is_its_own = bool(asked.request_id) and not asked.kept and not asked.preparing

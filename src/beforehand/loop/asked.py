@@ -7,13 +7,13 @@ undone, and asking again does all of it.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from beforehand.loop.log_outage import LogOutage
+from beforehand.loop.log_outage import LogOutage, log_away
 from beforehand.model.errors import ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.ports.clock import Clock
@@ -21,6 +21,10 @@ from beforehand.ports.store import Store
 
 MARK = ("requestId", "requestHash")
 """What the first event of a write says about it."""
+
+
+def never() -> bool:
+    return False
 
 
 @dataclass(slots=True)
@@ -41,10 +45,14 @@ class Asked:
     """Whether it is done anew, although something of it is in the log."""
     done: Event | None = None
     """The event with its key, where it was done before and its answer was not kept: it is answered from the log."""
+    is_withdrawn: Callable[[], bool] = never
+    """Whether its caller was told by now that it is not done."""
     task: "asyncio.Task[Any] | None" = field(default_factory=asyncio.current_task)
 
     def decide(self, now_ms: int) -> None:
-        """It is being decided now; ExpiredError when that is too late."""
+        """It is being decided now; ExpiredError when that is too late, UnavailableError where that was told already."""
+        if not self.decided and self.is_withdrawn():
+            raise log_away("The log does not answer.")
         if not self.decided and self.deadline_ms is not None and now_ms > self.deadline_ms:
             raise ExpiredError(
                 f"This is {now_ms - self.deadline_ms} ms past its deadline, so it was not done.",

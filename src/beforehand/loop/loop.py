@@ -379,7 +379,7 @@ class Loop(Generic[InputT, CommandT]):
         """Whether it is not too late for a write; whoever asked for one that comes too late is told so."""
         try:
             asked.decide(self._clock.now_ms())
-        except ExpiredError as error:
+        except (ExpiredError, UnavailableError) as error:
             if reply is not None and not reply.done():
                 reply.set_exception(error)
             return False

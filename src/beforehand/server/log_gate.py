@@ -2,7 +2,7 @@
 
 A *brake* is a call that stops something and begins nothing; crafts name theirs (`HttpPart.brakes`). What was done of
 one and is not in the log yet stands in its answer as `notRecorded`. Any other write is refused before anything is
-decided; one that was under way when the log went away is answered, and goes on or not as the log has it.
+decided; one that was under way when the log went away is answered soon, too.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from beforehand.app.log_health import LogHealth
 from beforehand.app.request_record import TRIALS
 from beforehand.app.runtime import Runtime
+from beforehand.loop.asked import Asked, asking
 from beforehand.loop.log_outage import HINT, IN_DOUBT, MOVES_AGAIN, noting_unrecorded
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.model.finding import Finding
@@ -26,7 +27,7 @@ from beforehand.ports.log import Log
 from beforehand.ports.tasks import part
 from beforehand.server.errors import problem
 from beforehand.server.responses import written
-from beforehand.server.writes import KEY, UNKEYED, WRITES
+from beforehand.server.writes import KEY, UNKEYED, WITHDRAWN, WRITES
 
 log = Log("beforehand.http")
 BASE = "/api/v1/"
@@ -89,7 +90,8 @@ class LogGate:
             await send(message)
 
     async def _watched(self, scope: Scope, receive: Receive, send: Send, grace_s: float) -> None:
-        """The call, for as long as the log can be written; it goes on by itself where it has to be answered before."""
+        """The call, for as long as the log can be written. Where it has to be answered before, what was not decided by
+        then is never done, and what was is brought to its end."""
         runtime: Runtime = scope["app"].state.runtime
         has_begun = is_answered = False
 
@@ -99,6 +101,7 @@ class LogGate:
             if not is_answered:
                 await send(message)
 
+        scope["state"][WITHDRAWN] = lambda: is_answered
         call = part(_called(self.app, scope, receive, sending), "answering a write")
         loop, away_since = asyncio.get_running_loop(), math.inf
         try:
@@ -116,7 +119,8 @@ class LogGate:
 
 
 async def _called(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    await app(scope, receive, send)
+    with asking(Asked(is_withdrawn=scope["state"][WITHDRAWN])):
+        await app(scope, receive, send)
 
 
 def _note_end(call: "asyncio.Task[None]") -> None:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beforehand.app.requests import Answer, Requests
 from beforehand.app.runtime import Runtime
-from beforehand.loop.asked import Asked, asking
+from beforehand.loop.asked import Asked, asking, never
 from beforehand.loop.log_outage import unrecorded_here
 from beforehand.model.errors import BadInputError, BeforehandError
 from beforehand.ports.log import Log
@@ -30,6 +30,8 @@ _REPLAYED = (b"idempotency-replayed", b"true")
 
 
 INSTEAD = "answer_to_keep"
+WITHDRAWN = "withdrawn"
+"""Says in the state of a call whether its caller was told that it is not done."""
 UNKEYED = "unkeyed"
 """Set in the state of a call whose key cannot be looked up, and which is done all the same."""
 log = Log("beforehand.http")
@@ -63,7 +65,7 @@ class WriteMiddleware:
             await problem(error)(scope, receive, send)
 
     async def _answer(self, scope: Scope, headers: Any, receive: Receive, send: Send) -> None:
-        asked = Asked(deadline_ms=deadline_in(headers))
+        asked = Asked(deadline_ms=deadline_in(headers), is_withdrawn=scope["state"].get(WITHDRAWN, never))
         body = await read_bytes(Request(scope, receive))
         runtime: Runtime = scope["app"].state.runtime
         if KEY not in headers or scope["state"].get(UNKEYED):

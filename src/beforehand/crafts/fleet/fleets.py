@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 log = Log("beforehand.fleet")
 KIND = "fleet"
-HELD = "Every robot of {} was told to stand."
 CHUNK = 5_000
 
 
@@ -217,14 +216,16 @@ class Fleets:
         follow_hands(fleet.link, [given], verdict)
         refuse_by_reasons(verdict)
 
-    async def brake(self, fleet: LiveFleet, given: FleetInput, what: str) -> None:
-        """The same for what a person stops; `what` says what was done, where it cannot be recorded yet."""
+    async def do(self, fleet: LiveFleet, given: RobotVerb | TaskVerb | FleetVerb, about: str) -> None:
+        """Hand in a person's verb; what stops something is done also where it cannot be recorded yet."""
+        if given.verb not in BRAKES:
+            return await self.ask(fleet, given)
         from beforehand.app.runs import refuse_by_reasons
 
         braked = await fleet.driver.brake(given)
         refuse_by_reasons(braked.verdict)
         if not braked.is_recorded:
-            note_unrecorded(what)
+            note_unrecorded(BRAKES[given.verb].format(about))
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         _refuse_occupancy(occupancy)
@@ -276,18 +277,12 @@ class Fleets:
 
     async def robot_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = await self._driven("robots", name, scene)
-        if verb in BRAKES:
-            await self.brake(fleet, RobotVerb(name, verb, value), f"{name} was told to stand.")
-        else:
-            await self.ask(fleet, RobotVerb(name, verb, value))
+        await self.do(fleet, RobotVerb(name, verb, value), name)
         return self.robot(fleet, name)
 
     async def task_verb(self, name: str, verb: str, value: Any, scene: str | None) -> dict[str, Any]:
         fleet = await self._driven("tasks", name, scene)
-        if verb in BRAKES:
-            await self.brake(fleet, TaskVerb(name, verb, value), f"The order of {name} was called off.")
-        else:
-            await self.ask(fleet, TaskVerb(name, verb, value))
+        await self.do(fleet, TaskVerb(name, verb, value), name)
         return shown.told_task(wire_of(fleet.driver.state.tasks[name]), fleet.scene.name)
 
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
@@ -295,7 +290,7 @@ class Fleets:
 
         running = self.live.get(name)
         if verb in BRAKES and running is not None and not running.work.done():  # whether or not the log can be read
-            await self.brake(running, FleetVerb(verb), HELD.format(name))
+            await self.do(running, FleetVerb(verb), f"Every robot of {name}")
             return shown.held(running.driver.state)
         await refuse_not_live(self.runtime.store, name)
         fleet = self.fleet(name)
@@ -313,7 +308,7 @@ class Fleets:
     async def hold(self, name: str) -> None:
         if name not in self.live:  # one that becomes live just now is held before anybody is told that it lives
             await refuse_not_live(self.runtime.store, name)
-        await self.brake(self.fleet(name), FleetVerb("hold"), HELD.format(name))
+        await self.do(self.fleet(name), FleetVerb("hold"), f"Every robot of {name}")
 
     async def let_go(self, name: str) -> None:
         """The fleet goes on; one that rests meanwhile has nothing to let go."""

@@ -28,5 +28,6 @@ FLEET_VERBS = {
     "clear": "Let the fleet go on; held tasks still wait for their answers.",
 }
 
-BRAKES = frozenset({"hold", "cancel"})
-"""Those that stop something and nothing else: they reach the robots also where they cannot be recorded."""
+BRAKES = {"hold": "{} was told to stand.", "cancel": "The order of {} was called off."}
+"""Those that stop something and nothing else, and what they did: they reach the robots where nothing can be recorded,
+too."""
