@@ -218,14 +218,15 @@ class Fleets:
 
     async def do(self, fleet: LiveFleet, given: RobotVerb | TaskVerb | FleetVerb, about: str) -> None:
         """Hand in a person's verb; what stops something is done also where it cannot be recorded yet."""
-        if given.verb not in BRAKES:
-            return await self.ask(fleet, given)
         from beforehand.app.runs import refuse_by_reasons
 
-        braked = await fleet.driver.brake(given)
-        refuse_by_reasons(braked.verdict)
-        if not braked.is_recorded:
-            note_unrecorded(BRAKES[given.verb].format(about))
+        if given.verb in BRAKES:
+            braked = await fleet.driver.brake(given)
+            refuse_by_reasons(braked.verdict)
+            if not braked.is_recorded:
+                note_unrecorded(BRAKES[given.verb].format(about))
+        else:
+            await self.ask(fleet, given)
 
     async def patch_worksite(self, name: str, occupancy: Any, scene: str | None) -> dict[str, Any]:
         _refuse_occupancy(occupancy)
@@ -288,14 +289,13 @@ class Fleets:
     async def fleet_verb(self, name: str, verb: str) -> dict[str, Any]:
         from beforehand.app.holds import everything_held, held
 
-        running = self.live.get(name)
-        if verb in BRAKES and running is not None and not running.work.done():  # whether or not the log can be read
-            await self.do(running, FleetVerb(verb), f"Every robot of {name}")
-            return shown.held(running.driver.state)
+        fleet = self.live.get(name)
+        if verb in BRAKES and fleet is not None and not fleet.work.done():  # whether or not the log can be read
+            await self.do(fleet, FleetVerb(verb), f"Every robot of {name}")
+            return shown.held(fleet.driver.state)
         await refuse_not_live(self.runtime.store, name)
         fleet = self.fleet(name)
-        everything = await held(self.runtime)
-        if verb == "clear" and everything is not None:
+        if verb == "clear" and (everything := await held(self.runtime)) is not None:
             raise everything_held(everything)
         await self.ask(fleet, FleetVerb(verb))
         return shown.held(fleet.driver.state)
