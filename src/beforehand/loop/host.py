@@ -15,15 +15,24 @@ DriverT = TypeVar("DriverT")
 
 
 class Host(Generic[DriverT]):
-    """`take_up` has a thing driven as the log has it, by `start`, unless it is over; `owner` says who it is."""
+    """`take_up` has a thing driven as the log has it, by `start`, unless it is over; `owner` says who it is.
+
+    With `keeps`, one whose driver has ended stays known as that left it, until it is stopped or started again.
+    """
 
     def __init__(
-        self, nursery: Nursery, owner: Callable[[str], TaskOwner], take_up: Callable[[str], Awaitable[None]]
+        self,
+        nursery: Nursery,
+        owner: Callable[[str], TaskOwner],
+        take_up: Callable[[str], Awaitable[None]],
+        *,
+        keeps: bool = False,
     ) -> None:
         self.live: dict[str, DriverT] = {}
         self._nursery = nursery
         self._owner = owner
         self._take_up = take_up
+        self._keeps = keeps
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def __contains__(self, name: str) -> bool:
@@ -41,7 +50,12 @@ class Host(Generic[DriverT]):
     ) -> "asyncio.Task[None]":
         """Have a driver work; it is forgotten when that ends."""
         self.live[name] = driver
-        return self._nursery.start(owner or self._owner(name), work, ended=lambda: self._forget(name, driver))
+        ended = (lambda: None) if self._keeps else (lambda: self._forget(name, driver))
+        return self._nursery.start(owner or self._owner(name), work, ended=ended)
+
+    def works(self, name: str) -> bool:
+        """Whether its driver is at work."""
+        return self._owner(name).id in self._nursery.work
 
     def _forget(self, name: str, driver: DriverT) -> None:
         if self.live.get(name) is driver:
@@ -53,7 +67,7 @@ class Host(Generic[DriverT]):
     async def take_up(self, name: str) -> None:
         """Have a thing driven that nobody drives, as the log has it."""
         async with self._turns[name]:
-            if name not in self.live:
+            if not self.works(name):
                 await self._take_up(name)
 
     async def take_up_all(self, names: Iterable[str]) -> int:
@@ -67,8 +81,11 @@ class Host(Generic[DriverT]):
     async def stop(self, name: str) -> None:
         """Stop driving it; the log says what was in the air."""
         await self._nursery.stop(self._owner(name).id)
+        if name in self.live:
+            self._forget(name, self.live[name])
 
     async def close(self) -> None:
         """Stop driving all of them."""
         if self.live:
             await self._nursery.stop(*(self._owner(name).id for name in self.live))
+            self.live.clear()

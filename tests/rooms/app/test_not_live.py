@@ -474,7 +474,7 @@ async def test_doctor_finds_it_where_no_server_runs(homestead: Any, wire: Wire, 
     async with open_runtime(homestead.settings, with_servers=False) as runtime:
         await save_scene(runtime, None, dock(), activate=True)
         wire.cut()
-        await runtime.service(Fleets).close()
+        await runtime.service(Fleets).host.close()
         await recover_scenes(runtime)
     [finding] = await doctor_scenes(homestead.settings)
     assert (finding.check, finding.state, finding.says) == ("scene dock", "broken", SAYS)

@@ -40,8 +40,8 @@ def open_fleets(runtime: Runtime) -> Parts:
         judge=judge_of(fleets),
         holds=Holds(KIND, fleets.moving, fleets.hold, fleets.let_go),
         tools=fleet_tools(fleets),
-        owners={KIND: Owner(fleets.answer, fleets.restart)},
-        close=fleets.close,
+        owners={KIND: Owner(fleets.answer, fleets.host.take_up)},
+        close=fleets.host.close,
     )
 
 

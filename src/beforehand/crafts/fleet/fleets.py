@@ -1,6 +1,5 @@
 """The fleets of a runtime: scenes made live, their state rebuilt from the log, and what people ask of them."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -32,6 +31,7 @@ from beforehand.crafts.fleet.not_live import held_for
 from beforehand.crafts.fleet.sentences import effect_says
 from beforehand.crafts.fleet.verbs import BRAKES
 from beforehand.loop.asked import key_here
+from beforehand.loop.host import Host
 from beforehand.loop.log_outage import note_unrecorded
 from beforehand.model.decision import Decision
 from beforehand.model.errors import BadInputError, ConflictError, NotFoundError, RefusedError
@@ -45,7 +45,7 @@ from beforehand.ports.foreign import guarded, made
 from beforehand.ports.log import Log
 from beforehand.ports.private_files import PrivateFiles
 from beforehand.ports.store import EventFilter, Store
-from beforehand.ports.tasks import TaskOwner, stop
+from beforehand.ports.tasks import TaskOwner
 
 if TYPE_CHECKING:
     from beforehand.crafts.fleet.driver import FleetDriver, Ready
@@ -61,13 +61,25 @@ class LiveFleet:
     scene: FleetScene
     driver: "FleetDriver"
     link: "MultiLink"
-    work: asyncio.Task[None]
+
+
+def owner_of_fleet(name: str) -> TaskOwner:
+    """Who answers for the tasks of a fleet."""
+    return TaskOwner(f"{KIND}:{name}", f"The fleet {name}", scene=name)
 
 
 @dataclass(slots=True)
 class Fleets:
     runtime: Runtime
-    live: dict[str, LiveFleet] = field(default_factory=dict)
+    host: Host[LiveFleet] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """A fleet whose driver has stopped is shown as that left it."""
+        self.host = Host(self.runtime.nursery, owner_of_fleet, self._take_up, keeps=True)
+
+    @property
+    def live(self) -> Mapping[str, LiveFleet]:
+        return self.host.live
 
     # -- live and not --------------------------------------------------------------------------------------------
 
@@ -79,11 +91,11 @@ class Fleets:
 
         scene = read_fleet(document)
         running = self.live.get(name)
-        if running is not None and running.scene == scene and not running.work.done():
+        if running is not None and running.scene == scene and self.host.works(name):
             return
         if running is not None:
-            _refuse_busy(running, "the changed scene waits until they have ended")
-            await self._stop(name)
+            self._refuse_busy(running, "the changed scene waits until they have ended")
+            await self.host.stop(name)
         state = await rebuilt(self.runtime, scene)
         state.log = self.runtime.identity
         if state.scene != scene:
@@ -113,25 +125,25 @@ class Fleets:
             self._frame_of(name),
             keeps_snapshots=self.runtime.serves,
         )
-        owner = TaskOwner(state.owner, f"The fleet {name}", scene=name)
-        self.live[name] = LiveFleet(scene, driver, link, self.runtime.nursery.start(owner, driver.drive()))
+        self.host.start(name, LiveFleet(scene, driver, link), driver.drive())
 
     def _frame_of(self, name: str) -> Any:
         return lambda frame: self.runtime.telemetry.publish(frame, name)
 
     async def deactivate(self, name: str) -> None:
         if name in self.live:
-            _refuse_busy(self.live[name], "the scene stays active until they have ended")
-            await self._stop(name)
+            self._refuse_busy(self.live[name], "the scene stays active until they have ended")
+            await self.host.stop(name)
 
-    async def _stop(self, name: str) -> None:
-        fleet = self.live.pop(name, None)
-        if fleet is not None:
-            await stop([fleet.work])
-
-    async def close(self) -> None:
-        for name in list(self.live):
-            await self._stop(name)
+    def _refuse_busy(self, fleet: LiveFleet, so: str) -> None:
+        tasks = fleet.driver.state.open_tasks
+        if tasks and self.host.works(fleet.scene.name):
+            verb = "is" if len(tasks) == 1 else "are"
+            raise ConflictError(
+                f"{counted(len(tasks), 'task')} {verb} under way in {fleet.scene.name}; {so}.",
+                code="fleet.busy",
+                hint="Disable its streams, let the tasks end, then try again.",
+            )
 
     def live_machines(self) -> dict[str, dict[str, str]]:
         """The robots of every live fleet by their addresses."""
@@ -151,7 +163,7 @@ class Fleets:
 
     async def _not_live(self) -> dict[str, Reason]:
         """Why fleets that should be live are not; where all are live nothing is read for it."""
-        stopped = any(fleet.work.done() for fleet in self.live.values())
+        stopped = not all(self.host.works(name) for name in self.live)
         return await not_live(self.runtime.store) if stopped or self.runtime.not_live else {}
 
     async def _held(self, name: str, reason: Reason) -> FleetState | None:
@@ -171,7 +183,7 @@ class Fleets:
             where = scene_of(await self.shown_states(scene), (kind,), name, scene)
             await refuse_not_live(self.runtime.store, where)
             raise
-        if fleet.work.done():
+        if not self.host.works(fleet.scene.name):
             await refuse_not_live(self.runtime.store, fleet.scene.name)
         return fleet
 
@@ -290,7 +302,7 @@ class Fleets:
         from beforehand.app.holds import everything_held, held
 
         fleet = self.live.get(name)
-        if verb in BRAKES and fleet is not None and not fleet.work.done():  # whether or not the log can be read
+        if verb in BRAKES and fleet is not None and self.host.works(name):  # whether or not the log can be read
             await self.do(fleet, FleetVerb(verb), f"Every robot of {name}")
             return shown.held(fleet.driver.state)
         await refuse_not_live(self.runtime.store, name)
@@ -320,8 +332,7 @@ class Fleets:
         fleet = self.fleet(decision.owner.partition(":")[2])
         await self.ask(fleet, AnswerDecision(decision.id, given.verb, given.value, given.note, given.by))
 
-    async def restart(self, name: str) -> None:
-        """Take a fleet up again from the log, after its driver stopped on a bug."""
+    async def _take_up(self, name: str) -> None:
         await activate_scene(self.runtime, name)
 
     async def why(self, name: str | None, scene: str | None = None, kinds: tuple[str, ...] = ASKED) -> list[Reason]:
@@ -483,17 +494,6 @@ def _refuse_occupancy(occupancy: Any) -> None:
 def machines_of(scene: FleetScene) -> dict[str, str]:
     """The robots of a scene by what each is known by: its link's address, or for a simulated one scene and id."""
     return {LINK_KINDS.address(one.link, f"{scene.name}/{one.robot_id}"): one.robot_id for one in scene.robots}
-
-
-def _refuse_busy(fleet: LiveFleet, so: str) -> None:
-    tasks = fleet.driver.state.open_tasks
-    if tasks and not fleet.work.done():
-        verb = "is" if len(tasks) == 1 else "are"
-        raise ConflictError(
-            f"{counted(len(tasks), 'task')} {verb} under way in {fleet.scene.name}; {so}.",
-            code="fleet.busy",
-            hint="Disable its streams, let the tasks end, then try again.",
-        )
 
 
 def _candidate(one: Candidate) -> dict[str, Any]:
