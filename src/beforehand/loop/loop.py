@@ -237,6 +237,17 @@ class Loop(Generic[InputT, CommandT]):
             going = list(self._put_off([command for command, _ in turn.commands]))
             turn.commands = [told for told in turn.commands if any(told[0] is command for command in going)]
 
+    def put_behind(self, given: InputT) -> None:
+        """Decide at once what follows from not being able to write; its events come behind what is stuck."""
+        try:
+            turn = self._decided(deque([Waiting(given)]))
+        except Exception as error:
+            self.fail(error)
+            return
+        turn.is_late = True
+        self._behind.append(turn)
+        self.wake()
+
     async def wait_until(self, holds: Condition) -> None:
         """Return once the condition holds; it is looked at whenever something was made durable."""
         if holds():

@@ -10,7 +10,7 @@ import pytest
 
 from beforehand.loop import log_outage
 from beforehand.loop import loop as loop_module
-from beforehand.loop.asked import AskedStore, asked_store
+from beforehand.loop.asked import Asked, AskedStore, asked_store, asking
 from beforehand.loop.edge import refuse_unled
 from beforehand.loop.log_outage import LogOutage, noting_unrecorded
 from beforehand.loop.loop import STORE_RETRY_MS, Loop
@@ -163,6 +163,22 @@ async def test_who_is_not_sure_to_lead_still_stops_what_it_moves() -> None:
         assert crane.told == ["stop"]
         await crane.clock.settle()
         assert crane.log == ["stop"]
+
+
+async def test_what_was_answered_as_not_done_is_never_decided() -> None:
+    crane = Crane()
+    told: list[str] = []
+    async with crane.at_work():
+        with asking(Asked(is_withdrawn=lambda: bool(told))):
+            await crane.loop.request("stop")
+            told.append("not done")
+            await crane.loop.request("stop")  # more of what was begun before that
+        with (
+            asking(Asked(is_withdrawn=lambda: bool(told))),
+            pytest.raises(UnavailableError, match="so this was not done"),
+        ):
+            await crane.loop.request("go")
+        assert crane.log == ["stop", "stop"]
 
 
 async def test_after_the_end_nothing_is_stopped_and_it_is_said() -> None:

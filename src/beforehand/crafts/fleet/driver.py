@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from beforehand.crafts.fleet.core.decide import brake, recover, step
+from beforehand.crafts.fleet.core.decide import brake, recover, step, unsend
 from beforehand.crafts.fleet.core.inputs import FleetInput, NotSent
 from beforehand.crafts.fleet.core.state import FleetState, Seen, snapshot
 from beforehand.loop.log_outage import CODE, IN_DOUBT
@@ -201,6 +201,8 @@ class FleetDriver:
         elif isinstance(given, Tick):
             reports, self._reports = self._reports, []
             self.state, verdict = step(self.state, reports, now)
+        elif isinstance(given, NotSent):
+            self.state, verdict = unsend(self.state, given, now)
         elif isinstance(given, Brake):
             reports, self._reports = self._reports, []
             self.state, verdict = brake(self.state, [*reports, given.given], now)
@@ -215,7 +217,7 @@ class FleetDriver:
         """The log kept these waiting: orders are decided anew; a resume and more ground are said again anyway."""
         orders = frozenset(command.key for command in commands if isinstance(command, GoTarget))
         if orders:
-            self._loop.put(NotSent(orders))
+            self._loop.put_behind(NotSent(orders))
         return [command for command in commands if not isinstance(command, GoTarget | DriveOn | ResumeRobot)]
 
     def _gone(self) -> UnavailableError:

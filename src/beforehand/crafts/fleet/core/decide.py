@@ -11,7 +11,7 @@ from beforehand.crafts.fleet.core.commands import commands
 from beforehand.crafts.fleet.core.dispatch import arbitration, assignment, candidates, may_rest
 from beforehand.crafts.fleet.core.errands import charging, parking
 from beforehand.crafts.fleet.core.faults import errors
-from beforehand.crafts.fleet.core.inputs import FleetInput
+from beforehand.crafts.fleet.core.inputs import FleetInput, NotSent
 from beforehand.crafts.fleet.core.kinds_tick import kinds_tick
 from beforehand.crafts.fleet.core.progress import progress
 from beforehand.crafts.fleet.core.recovery import reconcile
@@ -44,6 +44,8 @@ RECOVERY: tuple[Phase, ...] = (telemetry, progress, reconcile, errors, standing,
 """After a restart: the robots are heard and compared with what was in the air; what is held stops, no more."""
 BRAKE: tuple[Phase, ...] = (telemetry, progress, people, errors, standing, without_traffic)
 """What a person stops, stops: nothing is given out, and nothing drives on because of it."""
+UNSENT: tuple[Phase, ...] = (telemetry, people)
+"""Orders that never went out are taken back before anybody looks how long they take."""
 
 
 def decide(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> Verdict[RobotCommand]:
@@ -59,6 +61,11 @@ def step(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[
 def brake(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
     """A tick for what a person stops; what follows from it is decided by the next one."""
     return _fold(state, *_work_out(state, inputs, now_ms, BRAKE))
+
+
+def unsend(state: FleetState, unsent: NotSent, now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
+    """Take orders back that were decided and not sent; nothing else is decided."""
+    return _fold(state, *_work_out(state, [unsent], now_ms, UNSENT))
 
 
 def recover(state: FleetState, inputs: Sequence[FleetInput], now_ms: int) -> tuple[FleetState, Verdict[RobotCommand]]:
