@@ -39,7 +39,7 @@ async def break_off(server: Any, wire: set[str], **headers: str) -> Any:
     await server.call("PUT", "/scenes/line", document, **headers)
     await server.call("POST", "/scenes/line/activate", **headers)
     wire.add("cut")
-    await server.runtime.service(Fleets).close()
+    await server.runtime.service(Fleets).host.close()
     await recover_scenes(server.runtime)
     [decision] = await server.call("GET", "/inbox", **headers)
     return decision

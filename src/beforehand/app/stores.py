@@ -166,6 +166,11 @@ def check_log(url: str) -> list[Finding]:
     return scheme_of(url).check_log(url)
 
 
+def check_room(url: str) -> list[Finding]:
+    """Whether a few more events find room, as far as a quick look at a disk tells."""
+    return scheme_of(url).check_room(url)
+
+
 def check_store(url: str) -> list[Finding]:
     """How the things stand that this kind of store needs."""
     return scheme_of(url).check_store(url)

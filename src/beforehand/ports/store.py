@@ -366,6 +366,8 @@ class StoreScheme(Protocol):
 
     def check_log(self, url: str) -> list[Finding]: ...
 
+    def check_room(self, url: str) -> list[Finding]: ...
+
     async def migrate_store(self, url: str) -> tuple[int, int]:
         """Make or upgrade the tables while nobody leads; the version there was and the one there is."""
 

@@ -7,7 +7,7 @@ decided; one that was under way when the log went away is answered soon, too.
 
 import asyncio
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
@@ -22,7 +22,6 @@ from beforehand.app.runtime import Runtime
 from beforehand.loop.asked import Asked, asking
 from beforehand.loop.log_outage import HINT, IN_DOUBT, MOVES_AGAIN, noting_unrecorded
 from beforehand.model.errors import BeforehandError, UnavailableError
-from beforehand.model.finding import Finding
 from beforehand.ports.log import Log
 from beforehand.ports.tasks import part
 from beforehand.server.errors import problem
@@ -157,13 +156,8 @@ async def _is_full(health: LogHealth) -> str:
     """Why the log could not be written, as far as its disk tells; empty where it can."""
     with suppress(TimeoutError):
         async with asyncio.timeout(HEALTH_S):
-            if _of_room(await health.findings()):  # there may be room by now
-                return _of_room(await health.findings(anew=True))
+            return " ".join(one.says for one in await health.room())
     return ""
-
-
-def _of_room(found: Sequence[Finding]) -> str:
-    return " ".join(one.says for one in found if one.check == "space")
 
 
 async def _can_be_read(runtime: Runtime) -> bool:

@@ -53,6 +53,10 @@ def check_log(url: str) -> list[Finding]:
     return []
 
 
+def check_room(url: str) -> list[Finding]:
+    return []
+
+
 async def migrate_store(url: str) -> tuple[int, int]:
     raise only_in_memory()
 

@@ -92,6 +92,10 @@ def check_log(url: str) -> list[Finding]:
     return checks.check_log(address_of(url))
 
 
+def check_room(url: str) -> list[Finding]:
+    return []
+
+
 def check_store(url: str) -> list[Finding]:
     from beforehand.adapters.postgres import checks
 

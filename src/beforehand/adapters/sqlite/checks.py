@@ -38,7 +38,11 @@ def check_file(path: Path) -> list[Finding]:
 
 def check_log(path: Path) -> list[Finding]:
     """Whether the log can be read and written, quickly enough to be asked every few seconds."""
-    return [_guarded("log", newest_events, path), _guarded("space", room_to_write, path.parent)]
+    return [_guarded("log", newest_events, path), *check_room(path)]
+
+
+def check_room(path: Path) -> list[Finding]:
+    return [_guarded("space", room_to_write, path.parent)]
 
 
 def sqlite_version() -> Finding:

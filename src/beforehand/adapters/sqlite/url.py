@@ -73,6 +73,12 @@ def check_log(url: str) -> list[Finding]:
     return checks.check_log(path_in(url))
 
 
+def check_room(url: str) -> list[Finding]:
+    from beforehand.adapters.sqlite import checks
+
+    return checks.check_room(path_in(url))
+
+
 def check_store(url: str) -> list[Finding]:
     from beforehand.adapters.sqlite import checks
 
