@@ -23,7 +23,7 @@ from beforehand.crafts.fleet.core.inputs import (
     TaskVerb,
 )
 from beforehand.crafts.fleet.core.scene import read_fleet
-from beforehand.crafts.fleet.core.state import ENDED, FleetState
+from beforehand.crafts.fleet.core.state import FleetState
 from beforehand.crafts.fleet.core.streams import Candidate
 from beforehand.crafts.fleet.finding import ASKED, not_live, refuse_inactive, scene_of, why_shown
 from beforehand.crafts.fleet.link_kinds import are_ours, with_known_links
@@ -429,7 +429,7 @@ class Fleets:
         if fleet is None:
             return {}
         state = fleet.driver.state
-        return {"robots": [self.robot(fleet, robot_id) for robot_id in state.robots], **_lists(state)}
+        return {"robots": [self.robot(fleet, robot_id) for robot_id in state.robots], **shown.lists(state)}
 
     async def held_state(self, name: str, store: Store, reason: Reason) -> dict[str, list[dict[str, Any]]]:
         """A fleet that should be live and is not, as the log left it: what is under way in it is held."""
@@ -439,7 +439,7 @@ class Fleets:
         if found is None:
             return {}
         state = held_for(found[0], reason)
-        return {"robots": [shown.robot_in_past(state, one) for one in state.robots], **_lists(state)}
+        return {"robots": [shown.robot_in_past(state, one) for one in state.robots], **shown.lists(state)}
 
     async def state_at(self, name: str, store: Store) -> dict[str, list[dict[str, Any]]]:
         """The same as it was where the store ends; where the robots were, and what they reported, is not in the log."""
@@ -450,34 +450,12 @@ class Fleets:
             return {}
         state = found[0]
         robots = [shown.robot_in_past(state, one) for one in state.robots]
-        return {"robots": robots, **_lists(state)}
+        return {"robots": robots, **shown.lists(state)}
 
 
 def _shared(runtime: Runtime) -> PrivateFiles | None:
     """Where several servers find what links keep; None where that is the home."""
     return LedFiles(runtime.files, runtime.store) if runtime.files.are_shared else None
-
-
-def _lists(state: FleetState) -> dict[str, list[dict[str, Any]]]:
-    """Everything of a fleet but its robots, as `GET /state` has it."""
-    name = state.scene.name
-    fleet = {
-        "scene": name,
-        "held": bool(state.hold),
-        "person": state.hold.person,
-        "heldTasks": list(state.hold.tasks),
-        "heldRobots": list(state.hold.robots),
-        "tasksCompleted": state.completed,
-        "tasksFailed": state.failed,
-        "tasksCanceled": state.canceled,
-    }
-    tasks = [task for task in state.tasks.values() if task.status not in ENDED]
-    return {
-        "worksites": [shown.worksite(state, site_id) for site_id in state.worksites],
-        "streams": [shown.stream(state, stream_id) for stream_id in state.streams],
-        "tasks": [shown.told_task(wire_of(task), name) for task in tasks],
-        "fleets": [fleet],
-    }
 
 
 def _known(about: Mapping[str, Any], state: FleetState) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from beforehand.crafts.fleet.core.state import FleetState, robot_wire
+from beforehand.crafts.fleet.core.state import ENDED, FleetState, robot_wire
 from beforehand.crafts.fleet.finding import States, refuse_inactive, scene_of
 from beforehand.crafts.fleet.sentences import link_says, robot_says, task_says
 from beforehand.model.machine import kind_of
@@ -67,6 +67,28 @@ def told_task(task: Document, scene: str) -> Document:
 def held(state: FleetState) -> Document:
     """Whether a fleet is held, and what of it."""
     return {"scene": state.scene.name, "held": bool(state.hold), **state.hold.wire()}
+
+
+def lists(state: FleetState) -> dict[str, list[Document]]:
+    """Everything of a fleet but its robots, as `GET /state` has it."""
+    name = state.scene.name
+    fleet = {
+        "scene": name,
+        "held": bool(state.hold),
+        "person": state.hold.person,
+        "heldTasks": list(state.hold.tasks),
+        "heldRobots": list(state.hold.robots),
+        "tasksCompleted": state.completed,
+        "tasksFailed": state.failed,
+        "tasksCanceled": state.canceled,
+    }
+    tasks = [task for task in state.tasks.values() if task.status not in ENDED]
+    return {
+        "worksites": [worksite(state, site_id) for site_id in state.worksites],
+        "streams": [stream(state, stream_id) for stream_id in state.streams],
+        "tasks": [told_task(wire_of(task), name) for task in tasks],
+        "fleets": [fleet],
+    }
 
 
 SHOWN: Mapping[str, Callable[[FleetState, str], Document]] = {
