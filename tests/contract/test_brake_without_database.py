@@ -106,3 +106,30 @@ def test_where_nobody_reaches_a_machine_that_is_said(
     leader.send(signal.SIGCONT)
     assert asked(standby, "POST", "/hold").status_code == 200
     until(lambda: status(robot) == SUSPENDED)
+
+
+def test_a_brake_that_could_not_be_recorded_is_told_to_whoever_leads_next(
+    servers: Servers, robot: OtherRobot, durable_postgres: PostgresServer
+) -> None:
+    leader = servers.start()
+    until(lambda: leader.role == "leads")
+    standby = servers.start()
+    until(lambda: standby.role == "standsBy")
+    let_drive(leader, robot)
+    durable_postgres.kill()
+    assert asked(leader, "POST", "/hold").json()["notRecorded"]
+    until(lambda: status(robot) == SUSPENDED)
+    leader.send(signal.SIGSTOP)
+    durable_postgres.start()
+    until(lambda: standby.role == "leads")
+    leader.send(signal.SIGCONT)
+    until(lambda: leader.role == "standsBy")
+
+    def held() -> bool:
+        return "hold" in asked(standby, "GET", "/state").json()
+
+    until(held)
+    until(lambda: status(robot) == SUSPENDED)
+    assert asked(standby, "POST", "/clear").status_code == 200
+    until(lambda: status(robot) == RUNNING)
+    assert not held(), "it is told once"

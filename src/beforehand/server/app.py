@@ -26,7 +26,7 @@ from beforehand.server import console_files, errors
 from beforehand.server.answers import AnsweredFromLog, from_log, tell
 from beforehand.server.auth import AuthMiddleware, is_open
 from beforehand.server.event_shapes import ALWAYS_NAMED
-from beforehand.server.handing_on import HandingOn
+from beforehand.server.handing_on import HandingOn, UnrecordedBrakes
 from beforehand.server.kit import HttpPart
 from beforehand.server.log_gate import FIELD, Brakes, LogGate
 from beforehand.server.login_limit import LoginLimit
@@ -234,7 +234,9 @@ def create_app(
         reachable_here = is_loopback(host) if local is None else local
         app.add_middleware(RequestRecord, own=_own(crafts or load_crafts()))
         app.add_middleware(WriteMiddleware)
-        app.add_middleware(LogGate, brakes=_brakes(app.parts))
+        app.state.unrecorded = None if among is None else UnrecordedBrakes(among.place, among.peers)
+        keep = None if among is None else app.state.unrecorded.keep
+        app.add_middleware(LogGate, brakes=_brakes(app.parts), keep=keep)
         if among is not None:
             led, brakes = _led(app.parts), _brakes(app.parts)
             app.add_middleware(HandingOn, place=among.place, peers=among.peers, led=led, brakes=brakes)

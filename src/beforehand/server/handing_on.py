@@ -8,7 +8,8 @@ again where that cannot do it twice: a question, or a write with a key.
 import asyncio
 import json
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -16,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beforehand.adapters.peers.client import Answer, Call, GoneError, Peers
+from beforehand.app.runtime import Runtime
 from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Leader
@@ -38,6 +40,10 @@ STATE_PATIENCE_S = 1.0
 LOOK_S = 0.1
 BASE = "/api/v1/"
 STATE = f"{BASE}state"
+MOST_KEPT = 1_000
+RECORDED_S = 5.0
+"""Whoever leads and has written for so long has written what was to follow."""
+DEADLINE = b"beforehand-deadline"
 OWN = ("login", "logout", "search")
 """Calls that every server answers for itself although they are sent like writes."""
 READING = ("GET", "HEAD", "OPTIONS")
@@ -132,6 +138,60 @@ class HandingOn:
             return asking.result()
         finally:
             await stop([asking])
+
+
+@dataclass(slots=True)
+class _Kept:
+    runtime: Runtime
+    call: Call
+    well_since: float = math.inf
+
+
+class UnrecordedBrakes:
+    """Brakes that were carried out here and are not in the log yet.
+
+    Where this server goes on to lead, their record follows by itself. Where its turn ends before that, whoever leads
+    then is told to brake as well: it knows nothing of them.
+    """
+
+    def __init__(self, place: Place, peers: Peers) -> None:
+        self._place = place
+        self._peers = peers
+        self._kept: list[_Kept] = []
+
+    def keep(self, scope: Scope, body: bytes) -> None:
+        call = _call_of(scope, body, self._place.id)
+        in_time = [(name, value) for name, value in call.headers if name.lower() != DEADLINE]  # it was decided in time
+        if len(self._kept) < MOST_KEPT:
+            self._kept.append(_Kept(scope["app"].state.runtime, call._replace(headers=in_time)))
+
+    async def follow(self, now: Callable[[], Runtime], own_url: Callable[[], str | None]) -> None:
+        """Work until cancelled; `now` is the runtime of the turn that this server is in."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            for kept in list(self._kept):
+                is_over = self._is_recorded(kept) if kept.runtime is now() else await self._is_told(kept, own_url())
+                if is_over:
+                    self._kept.remove(kept)
+
+    def _is_recorded(self, kept: _Kept) -> bool:
+        now, outage = asyncio.get_running_loop().time(), kept.runtime.outage
+        is_well = self._place.leads and outage.since_ms is None and not outage.is_on
+        kept.well_since = min(kept.well_since, now) if is_well else math.inf
+        return now - kept.well_since > RECORDED_S
+
+    async def _is_told(self, kept: _Kept, own_url: str | None) -> bool:
+        url = own_url if self._place.leads else self._place.leader_url
+        if url is None:
+            return False
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await self._peers.ask(url, kept.call)
+        except (GoneError, TimeoutError):
+            return False
+        if answer.status != 503:
+            log.warning("whoever leads now was told of a brake", target=kept.call.target, status=answer.status)
+        return answer.status != 503
 
 
 def _asks_state(scope: Scope) -> bool:

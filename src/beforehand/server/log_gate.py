@@ -7,13 +7,14 @@ decided; one that was under way when the log went away is answered soon, too.
 
 import asyncio
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import Any
 
 from pydantic_core import from_json
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from beforehand.app.log_health import LogHealth
@@ -25,8 +26,9 @@ from beforehand.model.errors import BeforehandError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.tasks import part
 from beforehand.server.errors import problem
+from beforehand.server.requests import read_bytes
 from beforehand.server.responses import written
-from beforehand.server.writes import KEY, UNKEYED, WITHDRAWN, WRITES
+from beforehand.server.writes import KEY, UNKEYED, WITHDRAWN, WRITES, Body
 
 log = Log("beforehand.http")
 BASE = "/api/v1/"
@@ -58,9 +60,11 @@ class Brakes:
 
 
 class LogGate:
-    def __init__(self, app: ASGIApp, brakes: Brakes) -> None:
+    def __init__(self, app: ASGIApp, brakes: Brakes, keep: Callable[[Scope, bytes], None] | None = None) -> None:
+        """`keep` is given the brakes that were carried out and could not be recorded."""
         self.app = app
         self.brakes = brakes
+        self.keep = keep
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not _writes(scope):
@@ -83,8 +87,11 @@ class LogGate:
 
         if KEY in Headers(scope=scope):
             scope["state"][UNKEYED] = not await _can_be_read(scope["app"].state.runtime)
+        asked = await read_bytes(Request(scope, receive))
         with noting_unrecorded() as said:
-            await self._watched(scope, receive, collect, BRAKE_GRACE_S)
+            await self._watched(scope, Body(asked, receive), collect, BRAKE_GRACE_S)
+        if said and self.keep is not None:
+            self.keep(scope, asked)
         for message in _with_unrecorded(messages, said) if said else messages:
             await send(message)
 

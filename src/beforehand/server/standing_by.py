@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beforehand.adapters.peers.client import Peers
@@ -26,7 +27,7 @@ from beforehand.app.tokens import Tokens
 from beforehand.model.errors import BadInputError, NotLeadingError, UnavailableError
 from beforehand.ports.log import Log
 from beforehand.ports.store import Standby
-from beforehand.ports.tasks import part, stop
+from beforehand.ports.tasks import SERVER, lasting, part, stop
 from beforehand.server.app import Among, create_app
 from beforehand.server.listening import Listener, bind, is_local, url_from_elsewhere, url_of
 from beforehand.server.place import Place
@@ -244,6 +245,9 @@ async def _until_stopped(
     listener = Listener(turns.app, started=started, stopping=stopping, tls=context, within_s=STOP_WITHIN_S)
     beside = [part(turns.go_on()), part(relaying)]
     serving = part(listener.serve(sockets=[bound]))
+    assert turns.app is not None, "made before"
+    follow = partial(turns.app.state.unrecorded.follow, lambda: turns.now.runtime, lambda: turns.url)
+    telling = lasting(follow, "telling whoever leads of brakes", SERVER)
     try:
         await asyncio.wait([serving, *beside], return_when=asyncio.FIRST_COMPLETED)
         for task in beside:
@@ -254,7 +258,7 @@ async def _until_stopped(
             listener.should_exit = True
             await serving
         finally:
-            await stop(beside)
+            await stop([*beside, telling])
 
 
 def _advertised(settings: Settings) -> str | None:
