@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.api.conftest import line
 from tests.api.test_sessions import ROOM, den
+from tests.breaking import InjectedError, break_into, watched_here
 
 from beforehand.app import leases
 from beforehand.app.examples import find_document
@@ -23,10 +24,6 @@ from beforehand.ports import tasks
 from beforehand.ports.tasks import Watched
 
 __all__ = ["den"]
-
-
-class InjectedError(Exception):
-    """What no code of the house expects."""
 
 
 @pytest.fixture(autouse=True)
@@ -45,8 +42,8 @@ async def at_work(serve_with: Any) -> AsyncIterator[Any]:
         for home in homes:  # two, so that one is always there for the heart of all sessions to beat for
             await server.call("POST", "/sessions", {"scene": home["name"], "clock": "realtime"}, status=201)
         await server.start(server.step("a", args={"seconds": 600}))
-        await server.until(lambda: {"the driver", "the line to the broker"} <= {one.name for one in here()})
-        await server.until(lambda: any("conversation" in one.name for one in here()))
+        await server.until(lambda: {"the driver", "the line to the broker"} <= {one.name for one in watched_here()})
+        await server.until(lambda: any("conversation" in one.name for one in watched_here()))
         yield server
 
 
@@ -62,47 +59,28 @@ def on_a_broker() -> dict[str, Any]:
     return document
 
 
-def here() -> list[Watched]:
-    """The register, as far as it is of this test's loop."""
-    loop = asyncio.get_running_loop()
-    return [one for one in list(tasks.register) if one.task is not None and one.task.get_loop() is loop]
-
-
-def break_into(task: "asyncio.Task[Any]") -> bool:
-    """Raise an error where a task waits right now, as deep as it goes; False where it waits for nothing."""
-    while (waits_for := task._fut_waiter) is not None:  # type: ignore[attr-defined]
-        if isinstance(waits_for, asyncio.Task):
-            task = waits_for
-        elif waits_for.done():
-            return False
-        else:
-            waits_for.set_exception(InjectedError("injected"))
-            return True
-    return False
-
-
 def name_of(watched: Watched) -> tuple[str, str]:
     return watched.owner_id, watched.name
 
 
 async def test_an_error_in_any_task_stops_nothing_else_and_is_told(at_work: Any) -> None:
-    names = sorted(name_of(one) for one in here())
+    names = sorted(name_of(one) for one in watched_here())
     assert {owner.partition(":")[0] for owner, _ in names} >= {"fleet", "session", "run", "server"}
     told: dict[str, str] = {}
     for name in names:
-        await at_work.until(lambda name=name: any(name_of(one) == name for one in here()))
-        [entry] = [one for one in here() if name_of(one) == name]
-        others = {one for one in here() if one.owner_id != entry.owner_id}
+        await at_work.until(lambda name=name: any(name_of(one) == name for one in watched_here()))
+        [entry] = [one for one in watched_here() if name_of(one) == name]
+        others = {one for one in watched_here() if one.owner_id != entry.owner_id}
         assert entry.task is not None
         await at_work.until(lambda entry=entry: break_into(entry.task))
         decision = await asked_about(at_work, name)
         told["".join(name)] = decision["evidence"]["error"]
         assert "injected" in decision["evidence"]["error"], decision
-        assert others <= set(here()), [name_of(one) for one in others - set(here())]
+        assert others <= set(watched_here()), [name_of(one) for one in others - set(watched_here())]
         assert (await at_work.call("GET", "/health"))["status"] == "ok"
         if not decision["owner"].startswith("bug:task:"):
             await at_work.call("POST", f"/inbox/{decision['id']}", {"verb": "restart"})
-        await at_work.until(lambda: set(names) <= {name_of(one) for one in here()})
+        await at_work.until(lambda: set(names) <= {name_of(one) for one in watched_here()})
     assert len(told) == len(names)
     findings = (await at_work.call("GET", "/doctor"))["checks"]
     assert any("injected" in one["says"] for one in findings if one["check"] == "task"), findings

@@ -1,10 +1,11 @@
 """The lead of a log in Postgres as a lease: who may act, who may take over and when, and what the loser may do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
+from tests.breaking import break_into, watched_here
 
 from beforehand.adapters.postgres import lease
 from beforehand.adapters.postgres.kept import KeptFiles
@@ -16,6 +17,7 @@ from beforehand.app.stores import read_leader, read_servers, shared_files
 from beforehand.model.errors import NotLeadingError, UnavailableError
 from beforehand.model.event import Event
 from beforehand.model.versions import UPCASTERS
+from beforehand.ports import tasks
 from beforehand.ports.store import Record, Row
 from beforehand.testing.postgres_server import PostgresServer
 
@@ -58,6 +60,12 @@ def freeze(leader: PostgresStandby) -> float:
 async def patiently(waiting: Any) -> Any:
     async with asyncio.timeout(60):
         return await waiting
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110  what happens in the database has no event here
+            await asyncio.sleep(0.02)
 
 
 async def test_of_two_one_leads_and_both_are_known(url: str, two: tuple[PostgresStandby, PostgresStandby]) -> None:
@@ -221,3 +229,24 @@ def test_private_files_are_the_same_for_everybody(url: str, postgres: PostgresSe
 async def _laid_out(url: str) -> None:
     await (await PostgresStore.open(url, project=project, now_ms=lambda: 0)).close()
     assert read_leader(url) is not None
+
+
+async def test_an_error_in_any_task_of_the_store_costs_neither_the_lead_nor_an_event(
+    two: tuple[PostgresStandby, PostgresStandby], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "FIRST_PAUSE_S", 0.01)
+    first, second = two
+    told: list[int] = []
+    second.store.on_commit(lambda records: told.extend(record.seq for record in records))
+    names = {one.name for one in watched_here()}
+    assert names == {"writing the log", "the watch over who leads", "reading what the leader writes"}
+    for n, entry in enumerate(watched_here(), start=1):
+        task = entry.task
+        assert task is not None
+        await until(lambda task=task: break_into(task))
+        await until(lambda entry=entry: entry.failures > 0)
+        assert (await first.store.append([happened(n)]))[0].seq == n
+        await until(lambda n=n: told[-1:] == [n])
+    await until(lambda: {one.id for one in first.servers} == {"one", "two"} and second.leader is not None)
+    assert told == [1, 2, 3, 4]
+    assert (first.leads, second.leads) == (True, False)
