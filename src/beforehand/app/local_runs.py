@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from beforehand.loop.run_driver import RunDriver
 
 
+GONE = "run.not_driven"
 TIMES = 5
 """How often a run that ends just when it is asked is taken up again for the question."""
 
@@ -63,12 +64,12 @@ class LocalRuns:
             try:
                 return await driver.request(given, patient=False)
             except UnavailableError as error:
-                if error.code != "run.not_driven":
+                if error.code != GONE:
                     raise
                 await self.wait(run_id)  # it ended while it was asked: a fresh driver takes the question
         raise UnavailableError(
             f"The run {run_id} stopped each time before it could take this.",
-            code="run.not_driven",
+            code=GONE,
             hint="The inbox says why it stopped.",
         )
 
@@ -76,7 +77,12 @@ class LocalRuns:
         driver = self._host.live.get(run_id)
         if driver is None:  # nothing of it is under way
             return await self.send(run_id, given), True
-        braked = await driver.brake(given)
+        try:
+            braked = await driver.brake(given)
+        except UnavailableError as error:
+            if error.code != GONE:
+                raise
+            return await self.send(run_id, given), True  # it stopped just now
         return braked.verdict, braked.is_recorded
 
     def states(self) -> list[RunState]:
