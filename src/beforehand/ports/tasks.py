@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from beforehand.model.errors import BeforehandError, NotLeadingError
+from beforehand.model.secrets import without_secrets
 from beforehand.ports.log import Log
 
 log = Log("beforehand.tasks")
@@ -27,6 +28,8 @@ AGAIN_S = 10.0
 TIMES = 3
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 """How long a task that broke off rests before it begins again: twice as long each time."""
+LONGEST = 1_000
+"""How many characters of what an error says are passed on."""
 WELL_S = 60.0
 """After so long without a failure it counts as well again."""
 
@@ -205,7 +208,8 @@ def _look_later(entry: Watched, watcher: Watcher | None) -> None:
 
 def told(error: BaseException) -> str:
     """What an error says, with its kind where it is a bug."""
-    return error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}"
+    says = error.says if isinstance(error, BeforehandError) else f"{type(error).__name__}: {error}"
+    return without_secrets(says[:LONGEST])
 
 
 async def stop(tasks: "Iterable[asyncio.Future[Any]]", *, again_s: float | None = None) -> None:
