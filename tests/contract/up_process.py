@@ -57,7 +57,9 @@ class UpProcess:
     async def call(self, method: str, path: str, body: Document | None = None, **headers: str) -> Any:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         answer = await self._http.request(method, path, json=body, headers=named)
-        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:1000]}"
+        if not answer.is_success:
+            says = f"{method} {path}: {answer.status_code} {answer.text[:1000]}"
+            raise httpx2.HTTPStatusError(says, request=answer.request, response=answer)
         return answer.json()
 
     def events(self) -> list[Document]:
