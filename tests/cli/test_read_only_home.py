@@ -124,7 +124,7 @@ def without_privileges(cli: Cli, *words: str) -> "subprocess.CompletedProcess[st
     return done
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a home to somebody else")
+@pytest.mark.needs("root")
 def test_a_home_of_somebody_else_is_read_where_that_is_allowed(cli: Cli) -> None:
     home = clean(cli)
     for path in (home, *home.rglob("*")):

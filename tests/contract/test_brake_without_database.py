@@ -50,14 +50,20 @@ def let_drive(server: Server, robot: OtherRobot) -> None:
     until(lambda: status(robot) == RUNNING)
 
 
-def test_robots_are_stopped_while_the_database_is_away(
-    servers: Servers, robot: OtherRobot, durable_postgres: PostgresServer
-) -> None:
+def driving(servers: Servers, robot: OtherRobot) -> tuple[Server, Server]:
+    """The server that leads, and has the robot drive, and one that stands by."""
     leader = servers.start()
     until(lambda: leader.role == "leads")
     standby = servers.start()
     until(lambda: standby.role == "standsBy")
     let_drive(leader, robot)
+    return leader, standby
+
+
+def test_robots_are_stopped_while_the_database_is_away(
+    servers: Servers, robot: OtherRobot, durable_postgres: PostgresServer
+) -> None:
+    leader, standby = driving(servers, robot)
     durable_postgres.kill()
     held = asked(leader, "POST", "/fleet/floor/hold", Idempotency_Key="one")
     assert (held.status_code, held.json()["person"]) == (200, True)
@@ -92,11 +98,7 @@ def test_robots_are_stopped_while_the_database_is_away(
 def test_where_nobody_reaches_a_machine_that_is_said(
     servers: Servers, robot: OtherRobot, durable_postgres: PostgresServer
 ) -> None:
-    leader = servers.start()
-    until(lambda: leader.role == "leads")
-    standby = servers.start()
-    until(lambda: standby.role == "standsBy")
-    let_drive(leader, robot)
+    leader, standby = driving(servers, robot)
     leader.send(signal.SIGSTOP)
     durable_postgres.kill()
     told = asked(standby, "POST", "/hold")
@@ -111,11 +113,7 @@ def test_where_nobody_reaches_a_machine_that_is_said(
 def test_a_brake_that_could_not_be_recorded_is_told_to_whoever_leads_next(
     servers: Servers, robot: OtherRobot, durable_postgres: PostgresServer
 ) -> None:
-    leader = servers.start()
-    until(lambda: leader.role == "leads")
-    standby = servers.start()
-    until(lambda: standby.role == "standsBy")
-    let_drive(leader, robot)
+    leader, standby = driving(servers, robot)
     durable_postgres.kill()
     assert asked(leader, "POST", "/hold").json()["notRecorded"]
     until(lambda: status(robot) == SUSPENDED)

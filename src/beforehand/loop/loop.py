@@ -13,12 +13,12 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from beforehand.loop.asked import Asked, asked_here
-from beforehand.loop.log_outage import IN_DOUBT, STUCK_S, log_away
-from beforehand.model.errors import BugError, ExpiredError, NotLeadingError, UnavailableError
+from beforehand.loop.log_outage import STUCK_S, log_away
+from beforehand.loop.turn import Braked, Turn, Waiting, fail, refuse, undecided
+from beforehand.model.errors import ExpiredError, NotLeadingError, UnavailableError
 from beforehand.model.event import Event, Verdict
 from beforehand.ports.clock import Clock
 from beforehand.ports.foreign import contained
@@ -40,53 +40,12 @@ Snapshot = Callable[[], Mapping[str, Any]]
 Condition = Callable[[], bool]
 
 
-@dataclass(slots=True, eq=False)
-class Waiting(Generic[InputT, CommandT]):
-    """An input, who waits for its verdict, the write that asked for it, and the span it was asked in."""
-
-    given: InputT
-    reply: "asyncio.Future[Verdict[CommandT]] | None" = None
-    asked: Asked | None = None
-    parent: Any = None
-    patient: bool = True
-    """Whether who waits goes on waiting while the log cannot be written."""
-
-
-@dataclass(slots=True, eq=False)
-class Turn(Generic[InputT, CommandT]):
-    """What was decided together, until it is durable."""
-
-    events: list[Event] = field(default_factory=list)
-    commands: list[tuple[CommandT, Span | None]] = field(default_factory=list)
-    replies: list[tuple[Waiting[InputT, CommandT], Verdict[CommandT]]] = field(default_factory=list)
-    asked_for: list[tuple[Asked, Sequence[Event]]] = field(default_factory=list)
-    is_late: bool = False
-    """The log keeps it waiting, so that what it was decided for may be over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Braked(Generic[CommandT]):
-    """What a brake came to, and whether that is in the log yet."""
-
-    verdict: Verdict[CommandT]
-    is_recorded: bool
-
-
 def nothing_stops(command: Any) -> bool:
     return False
 
 
 def put_nothing_off(commands: Sequence[CommandT]) -> Iterable[CommandT]:
     return commands
-
-
-def _fail(reply: "asyncio.Future[Any] | None", owner: str, error: Exception) -> None:
-    """Whoever asked for what nobody can decide is told so."""
-    if reply is not None and not reply.done():
-        kind, _, name = owner.partition(":")
-        says = f"The {kind} {name} stopped on an error in Beforehand itself ({type(error).__name__}: {error})."
-        hint = "The inbox has a decision that starts it again from the log."
-        reply.set_exception(BugError(says, hint=hint))
 
 
 def by_reasons(verdict: Verdict[Any]) -> bool:
@@ -338,7 +297,7 @@ class Loop(Generic[InputT, CommandT]):
                 verdict, decision = self._traced(one.given, one.parent) if traced else (self._decide(one.given), None)
             except Exception as error:
                 taken.remove(one)  # once is enough
-                _fail(one.reply, self.owner, error)
+                fail(one.reply, self.owner, error)
                 raise
             marked: Sequence[Event] = verdict.events
             if asked is not None and not self._refused(verdict):
@@ -423,7 +382,7 @@ class Loop(Generic[InputT, CommandT]):
         self._make_late(turn)
         for waiting, _ in turn.replies:
             if not waiting.patient:
-                _refuse(waiting, _undecided(says))
+                refuse(waiting, undecided(says))
 
     def _tell_watchers(self) -> None:
         still = []
@@ -448,19 +407,4 @@ class Loop(Generic[InputT, CommandT]):
         self._says = says
         for waiting in [one for one in self._mailbox if not one.patient]:
             self._mailbox.remove(waiting)
-            _refuse(waiting, log_away(says))
-
-
-def _refuse(waiting: Waiting[Any, Any], error: UnavailableError) -> None:
-    if waiting.reply is not None and not waiting.reply.done():
-        waiting.reply.set_exception(error)
-
-
-def _undecided(says: str) -> UnavailableError:
-    """What is said of the one decision that the log let down."""
-    return UnavailableError(
-        f"The log could not be written just as this was decided. {says} Nothing moves because of it now.",
-        code=IN_DOUBT,
-        hint="It is done when the log can be written again. Hold what must not move until then.",
-        extra={"retryAfterS": 2},
-    )
+            refuse(waiting, log_away(says))

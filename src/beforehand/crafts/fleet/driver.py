@@ -19,8 +19,9 @@ from beforehand.crafts.fleet.core.decide import brake, recover, step, unsend
 from beforehand.crafts.fleet.core.inputs import FleetInput, NotSent
 from beforehand.crafts.fleet.core.state import FleetState, Seen, snapshot
 from beforehand.loop.log_outage import CODE, IN_DOUBT
-from beforehand.loop.loop import Braked, Loop
+from beforehand.loop.loop import Loop
 from beforehand.loop.outbox import Outbox
+from beforehand.loop.turn import Braked
 from beforehand.model.errors import UnavailableError
 from beforehand.model.event import Verdict
 from beforehand.model.robot import (
